@@ -1,0 +1,225 @@
+//! The driver: opened once, asked for GPUs by whatever name they are known.
+
+use std::cell::OnceCell;
+use std::ffi::OsStr;
+use std::mem::ManuallyDrop;
+use std::path::Path;
+
+use nvml_wrapper::Nvml;
+use nvml_wrapper::error::NvmlError;
+
+use super::gpu::Gpu;
+use super::raw;
+use super::reading::{Missing, Reading};
+
+/// Where NVML may be: by name first, which honours LD_LIBRARY_PATH and the
+/// loader's cache; then the homes that some systems keep it in without telling
+/// the loader (WSL, containers, NixOS, GKE, the driver container).
+const LIBRARIES: &[&str] = &[
+    "libnvidia-ml.so.1",
+    "libnvidia-ml.so",
+    "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+    "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+    "/usr/local/nvidia/lib/libnvidia-ml.so.1",
+    "/run/opengl-driver/lib/libnvidia-ml.so.1",
+    "/home/kubernetes/bin/nvidia/lib64/libnvidia-ml.so.1",
+    "/run/nvidia/driver/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+    "/run/nvidia/driver/usr/lib64/libnvidia-ml.so.1",
+];
+
+/// Why NVML could not be opened.
+#[derive(Debug)]
+pub enum OpenError {
+    /// No library, or none that can be loaded.
+    NoLibrary,
+    /// The library is there, but `nvmlInit` failed.
+    Init {
+        /// Its code.
+        code: Missing,
+        /// The library's version as `580.159`, for the message about a mismatch.
+        library: Option<String>,
+    },
+}
+
+/// The driver, by way of NVML.
+///
+/// It is not shut down: the process is about to end, which gives everything back
+/// at once, and `nvmlShutdown` takes 2 to 8 ms.
+pub struct Driver {
+    nvml: ManuallyDrop<Nvml>,
+    count: OnceCell<Reading<u32>>,
+}
+
+impl Driver {
+    /// Loads NVML and initialises it (`nvmlInit_v2`). No GPU is touched.
+    pub fn open() -> Result<Self, OpenError> {
+        for library in LIBRARIES {
+            match Nvml::builder().lib_path(OsStr::new(library)).init() {
+                Ok(nvml) => {
+                    return Ok(Self {
+                        nvml: ManuallyDrop::new(nvml),
+                        count: OnceCell::new(),
+                    });
+                }
+                Err(NvmlError::LibloadingError(_)) => {}
+                Err(error) => {
+                    let library = raw::version_without_init(Path::new(library)).ok();
+                    return Err(OpenError::Init {
+                        code: error.into(),
+                        library: library.map(|version| short_version(&version)),
+                    });
+                }
+            }
+        }
+        Err(OpenError::NoLibrary)
+    }
+
+    /// How many GPUs there are, those that cannot be used included,
+    /// `nvmlDeviceGetCount_v2`.
+    pub fn gpu_count(&self) -> Reading<u32> {
+        *self.count.get_or_init(|| Ok(self.nvml.device_count()?))
+    }
+
+    /// The driver's version, `nvmlSystemGetDriverVersion`: `580.159.04`.
+    pub fn version(&self) -> Reading<String> {
+        Ok(self.nvml.sys_driver_version()?)
+    }
+
+    /// The library's version, `nvmlSystemGetNVMLVersion`, without the CUDA
+    /// release before it and the patch level behind it: `580.159`.
+    pub fn library_version(&self) -> Reading<String> {
+        Ok(short_version(&self.nvml.sys_nvml_version()?))
+    }
+
+    /// The newest CUDA that the driver serves, major and minor,
+    /// `nvmlSystemGetCudaDriverVersion_v2`.
+    pub fn cuda_version(&self) -> Reading<(i32, i32)> {
+        let version = self.nvml.sys_cuda_driver_version()?;
+        Ok((version / 1000, version % 1000 / 10))
+    }
+
+    /// GPUs that the driver was told to leave alone, as (bus id, UUID),
+    /// `nvmlGetExcludedDeviceInfoByIndex`.
+    pub fn excluded_gpus(&self) -> Reading<Vec<(String, String)>> {
+        (0..self.nvml.excluded_device_count()?)
+            .map(|index| raw::excluded_gpu(self.nvml.lib(), index))
+            .collect()
+    }
+
+    /// What a process is called, `nvmlSystemGetProcessName`.
+    pub fn process_name(&self, pid: u32) -> Reading<String> {
+        raw::process_name(self.nvml.lib(), pid)
+    }
+
+    /// Whether the driver can mix vGPU types on one GPU,
+    /// `nvmlGetVgpuDriverCapabilities`.
+    pub fn heterogeneous_vgpus(&self) -> Reading<bool> {
+        const HETEROGENEOUS_MULTI_VGPU: u32 = 0;
+        raw::vgpu_driver_capability(self.nvml.lib(), HETEROGENEOUS_MULTI_VGPU).map(|can| can != 0)
+    }
+
+    /// Every GPU, in NVML's order, each with its handle
+    /// (`nvmlDeviceGetHandleByIndex_v2`) or the reason why it has none.
+    pub fn gpus(&self) -> Reading<Vec<Gpu<'_>>> {
+        Ok((0..self.gpu_count()?)
+            .map(|index| self.gpu(index))
+            .collect())
+    }
+
+    /// The GPU at an index.
+    fn gpu(&self, index: u32) -> Gpu<'_> {
+        Gpu::new(
+            index,
+            self.nvml.device_by_index(index).map_err(Missing::from),
+        )
+    }
+
+    /// The GPUs that a list of identifiers names, each once, in NVML's order:
+    /// index, UUID, serial number, PCI bus id. What names no GPU is skipped.
+    /// Only the handles of the GPUs named are taken; for a serial number, NVML
+    /// has to look at all of them.
+    pub fn select(&self, identifiers: &str) -> Reading<Vec<Gpu<'_>>> {
+        let count = self.gpu_count()?;
+        let mut gpus: Vec<Gpu> = Vec::new();
+        for identifier in identifiers.split(',').map(str::trim) {
+            let found = match index(identifier).filter(|&index| index < count) {
+                Some(index) => Some(self.gpu(index)),
+                None => self.find(identifier),
+            };
+            gpus.extend(found.filter(|gpu| gpus.iter().all(|other| other.index() != gpu.index())));
+        }
+        gpus.sort_by_key(Gpu::index);
+        Ok(gpus)
+    }
+
+    /// The GPU with this UUID, bus id or serial number.
+    fn find(&self, identifier: &str) -> Option<Gpu<'_>> {
+        let device = if identifier.starts_with("GPU-") {
+            self.nvml.device_by_uuid(identifier)
+        } else if identifier.contains(':') {
+            self.nvml.device_by_pci_bus_id(identifier)
+        } else if !identifier.is_empty() && identifier.bytes().all(|b| b.is_ascii_digit()) {
+            let gpus = self.gpus().ok()?;
+            return gpus
+                .into_iter()
+                .find(|gpu| gpu.serial().as_deref() == Ok(identifier));
+        } else {
+            return None;
+        };
+        let device = device.ok()?;
+        let index = device.index().ok()?;
+        Some(Gpu::new(index, Ok(device)))
+    }
+}
+
+/// A number as C's `strtoul` reads it: decimal, 0x hex, 0 octal, with an
+/// optional plus sign.
+fn index(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    match digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"))
+    {
+        Some(hex) => u32::from_str_radix(hex, 16).ok(),
+        None if digits.len() > 1 && digits.starts_with('0') => u32::from_str_radix(digits, 8).ok(),
+        None => digits.parse().ok(),
+    }
+}
+
+/// `580.159` of `13.580.159.04` (CUDA release, driver branch, minor, patch).
+fn short_version(version: &str) -> String {
+    version
+        .split('.')
+        .skip(1)
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{index, short_version};
+
+    #[test]
+    fn indices_are_read_as_c_reads_them() {
+        let cases = [
+            ("0", Some(0)),
+            ("00", Some(0)),
+            ("0x1f", Some(31)),
+            ("010", Some(8)),
+            ("+3", Some(3)),
+        ];
+        for (text, number) in cases {
+            assert_eq!(index(text), number, "{text}");
+        }
+        for text in ["", "-1", "1 ", "x", "0x", "4294967296", "1650000000001"] {
+            assert_eq!(index(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn library_versions_lose_their_cuda_release_and_patch() {
+        assert_eq!(short_version("13.580.159.04"), "580.159");
+        assert_eq!(short_version("12.550.163.01"), "550.163");
+    }
+}

@@ -1,0 +1,93 @@
+//! MIG devices: the slices that a GPU in MIG mode is cut into.
+
+use nvml_wrapper::Device;
+use nvml_wrapper_sys::bindings::*;
+
+use super::facts::Memory;
+use super::gpu::Gpu;
+use super::raw;
+use super::reading::Reading;
+
+/// A compute instance with its share of a GPU instance. What it answers is
+/// asked when it is asked for, and not kept.
+pub struct MigDevice<'d> {
+    index: u32,
+    device: Device<'d>,
+}
+
+impl<'d> Gpu<'d> {
+    /// Its MIG devices; none where MIG is off or unknown. An index without a
+    /// device (`NVML_ERROR_NOT_FOUND`) is a gap, not an end.
+    pub fn mig_devices(&self) -> Vec<MigDevice<'d>> {
+        let (Ok(device), Ok(most)) = (self.device(), self.max_mig_devices()) else {
+            return Vec::new();
+        };
+        (0..most)
+            .filter_map(|index| {
+                Some(MigDevice {
+                    index,
+                    device: device.mig_device_by_index(index).ok()?,
+                })
+            })
+            .collect()
+    }
+}
+
+impl MigDevice<'_> {
+    /// Its place on its GPU, from 0.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The GPU's name and the profile, `nvmlDeviceGetName`: `NVIDIA H200 MIG 1g.18gb`.
+    pub fn name(&self) -> Reading<String> {
+        raw::get_string(&self.lib().nvmlDeviceGetName, &self.device, 96)
+    }
+
+    /// `MIG-` and a UUID, `nvmlDeviceGetUUID`.
+    pub fn uuid(&self) -> Reading<String> {
+        raw::get_string(&self.lib().nvmlDeviceGetUUID, &self.device, 96)
+    }
+
+    /// Its GPU instance, `nvmlDeviceGetGpuInstanceId`.
+    pub fn gpu_instance(&self) -> Reading<u32> {
+        raw::get(&self.lib().nvmlDeviceGetGpuInstanceId, &self.device)
+    }
+
+    /// Its compute instance, `nvmlDeviceGetComputeInstanceId`.
+    pub fn compute_instance(&self) -> Reading<u32> {
+        raw::get(&self.lib().nvmlDeviceGetComputeInstanceId, &self.device)
+    }
+
+    /// Memory of its GPU instance, `nvmlDeviceGetMemoryInfo_v2`.
+    pub fn memory(&self) -> Reading<Memory> {
+        raw::memory(&self.device)
+    }
+
+    /// BAR1 memory of its GPU instance, bytes, `nvmlDeviceGetBAR1MemoryInfo`.
+    pub fn bar1(&self) -> Reading<nvmlBAR1Memory_t> {
+        raw::get(&self.lib().nvmlDeviceGetBAR1MemoryInfo, &self.device)
+    }
+
+    /// Its multiprocessors and engines, `nvmlDeviceGetAttributes_v2`.
+    pub fn attributes(&self) -> Reading<nvmlDeviceAttributes_t> {
+        raw::get(&self.lib().nvmlDeviceGetAttributes_v2, &self.device)
+    }
+
+    /// SRAM errors since the driver was loaded that ECC could not correct,
+    /// `nvmlDeviceGetMemoryErrorCounter`.
+    pub fn uncorrected_errors(&self) -> Reading<u64> {
+        const UNCORRECTED: u32 = 1;
+        const VOLATILE: u32 = 0;
+        const SRAM: u32 = 7;
+        raw::get_for3(
+            &self.lib().nvmlDeviceGetMemoryErrorCounter,
+            &self.device,
+            (UNCORRECTED, VOLATILE, SRAM),
+        )
+    }
+
+    fn lib(&self) -> &NvmlLib {
+        self.device.nvml().lib()
+    }
+}

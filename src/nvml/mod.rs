@@ -1,0 +1,19 @@
+//! NVML, thinly: opens the driver, finds GPUs, and answers in NVML's own units.
+//! Nothing here knows a label, a layout or an exit status.
+
+mod driver;
+mod facts;
+mod gpu;
+mod mig;
+mod raw;
+mod reading;
+mod slot;
+
+pub use driver::{Driver, OpenError};
+pub use facts::*;
+pub use gpu::{FieldNumber, Gpu};
+pub use mig::MigDevice;
+pub use raw::RemappedRows as RemappedRowsByUse;
+pub use reading::{Missing, Reading};
+
+pub use nvml_wrapper::enum_wrappers::device::Clock;

@@ -1,0 +1,529 @@
+//! The NVML calls that nvml-wrapper has no method for, or answers with more
+//! calls or stricter strings than we want. The only file that allows `unsafe`.
+//!
+//! Every function here takes the symbol that [`NvmlLib`] found (or failed to
+//! find) and makes exactly one call of one shape. The shape is checked by the
+//! type of the symbol, so that callers stay safe code.
+#![allow(unsafe_code, reason = "this is where NVML is called")]
+// The constants of NVML's enums, in patterns.
+#![allow(non_upper_case_globals)]
+
+use std::ffi::{CStr, c_char};
+use std::mem::{MaybeUninit, size_of};
+
+use nvml_wrapper::Device;
+use nvml_wrapper_sys::bindings::*;
+
+use super::facts::{Context, Memory};
+use super::reading::{Missing, Reading};
+
+/// A symbol of the library, or why it has none; `E` is libloading's error.
+type Symbol<F, E> = Result<F, E>;
+
+/// A C struct or number that NVML fills in.
+///
+/// # Safety
+/// All zeroes must be a valid value.
+pub unsafe trait Plain: Copy {}
+
+/// A struct whose first member tells NVML which version of it the caller means.
+pub trait Versioned: Plain {
+    /// The version, as in `NVML_STRUCT_VERSION(Name, VERSION)`.
+    const VERSION: u32;
+    /// The version member.
+    fn version(&mut self) -> &mut u32;
+}
+
+macro_rules! plain {
+    ($($type:ty),* $(,)?) => {$(
+        // SAFETY: a C struct of numbers and arrays of numbers, or a number.
+        unsafe impl Plain for $type {}
+    )*};
+}
+
+macro_rules! versioned {
+    ($($type:ty: $version:literal),* $(,)?) => {$(
+        plain!($type);
+        impl Versioned for $type {
+            const VERSION: u32 = $version;
+            fn version(&mut self) -> &mut u32 {
+                &mut self.version
+            }
+        }
+    )*};
+}
+
+plain!(
+    u32,
+    i32,
+    u64,
+    nvmlAccountingStats_t,
+    nvmlBAR1Memory_t,
+    nvmlC2cModeInfo_v1_t,
+    nvmlDeviceAttributes_t,
+    nvmlExcludedDeviceInfo_t,
+    nvmlFieldValue_t,
+    nvmlMemory_t,
+    nvmlPciInfo_t,
+    nvmlProcessInfo_t,
+    nvmlRowRemapperHistogramValues_t,
+    nvmlUtilization_t,
+    RemappedRows,
+);
+
+versioned!(
+    nvmlDeviceAddressingMode_v1_t: 1,
+    nvmlDramEncryptionInfo_v1_t: 1,
+    nvmlEccSramErrorStatus_v1_t: 1,
+    nvmlGpuFabricInfo_v3_t: 3,
+    nvmlMarginTemperature_v1_t: 1,
+    nvmlMemory_v2_t: 2,
+    nvmlPciInfoExt_v1_t: 1,
+    nvmlPlatformInfo_v2_t: 2,
+    nvmlTemperature_v1_t: 1,
+);
+
+/// `nvmlRemappedRowsInfo_v2_t`, of `nvmlDeviceGetRemappedRows_v2` (R580), which
+/// the bindings do not have yet.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct RemappedRows {
+    /// Rows remapped for correctable errors, in use.
+    pub correctable: u32,
+    /// Rows remapped for correctable errors, not in use since the last boot.
+    pub correctable_inactive: u32,
+    /// Rows remapped for uncorrectable errors, in use.
+    pub uncorrectable: u32,
+    /// Rows remapped for uncorrectable errors, not in use since the last boot.
+    pub uncorrectable_inactive: u32,
+    /// 1 while a remapping waits for a reset.
+    pub pending: u32,
+    /// 1 when a remapping failed in the past.
+    pub failure: u32,
+}
+
+type Call<A> = unsafe extern "C" fn(nvmlDevice_t, A) -> nvmlReturn_t;
+type Call2<A, B> = unsafe extern "C" fn(nvmlDevice_t, A, B) -> nvmlReturn_t;
+type Call3<A, B, C> = unsafe extern "C" fn(nvmlDevice_t, A, B, C) -> nvmlReturn_t;
+type Call4<A, B, C, D> = unsafe extern "C" fn(nvmlDevice_t, A, B, C, D) -> nvmlReturn_t;
+
+fn found<F: Copy, E>(symbol: &Symbol<F, E>) -> Reading<F> {
+    symbol
+        .as_ref()
+        .copied()
+        .map_err(|_| Missing::FUNCTION_NOT_FOUND)
+}
+
+fn checked(code: nvmlReturn_t) -> Reading<()> {
+    match code {
+        nvmlReturn_enum_NVML_SUCCESS => Ok(()),
+        code => Err(Missing::from_code(code)),
+    }
+}
+
+fn zeroed<T: Plain>() -> T {
+    // SAFETY: `Plain` promises that all zeroes are a value.
+    unsafe { MaybeUninit::zeroed().assume_init() }
+}
+
+/// `NVML_STRUCT_VERSION`: the size and the version in one number.
+fn stamp<T: Versioned>(question: &mut T) {
+    *question.version() = size_of::<T>() as u32 | T::VERSION << 24;
+}
+
+/// `f(device, &mut answer)`.
+pub fn get<T: Plain, E>(f: &Symbol<Call<*mut T>, E>, device: &Device) -> Reading<T> {
+    let f = found(f)?;
+    let mut answer = zeroed();
+    // SAFETY: a live handle and a pointer to a `T` of our own.
+    checked(unsafe { f(device.handle(), &mut answer) })?;
+    Ok(answer)
+}
+
+/// `f(device, &mut question)`, the version set and the rest of `question` as given.
+pub fn get_versioned<T: Versioned, E>(
+    f: &Symbol<Call<*mut T>, E>,
+    device: &Device,
+    question: impl FnOnce(&mut T),
+) -> Reading<T> {
+    let f = found(f)?;
+    let mut answer: T = zeroed();
+    stamp(&mut answer);
+    question(&mut answer);
+    // SAFETY: as in `get`; the version tells NVML the size of `T`.
+    checked(unsafe { f(device.handle(), &mut answer) })?;
+    Ok(answer)
+}
+
+/// `f(device, &mut first, &mut second)`.
+pub fn get_pair<T: Plain, U: Plain, E>(
+    f: &Symbol<Call2<*mut T, *mut U>, E>,
+    device: &Device,
+) -> Reading<(T, U)> {
+    let f = found(f)?;
+    let (mut first, mut second) = (zeroed(), zeroed());
+    // SAFETY: a live handle and pointers to values of our own.
+    checked(unsafe { f(device.handle(), &mut first, &mut second) })?;
+    Ok((first, second))
+}
+
+/// `f(device, &mut first, &mut second, &mut third)`.
+pub fn get_triple<T: Plain, U: Plain, V: Plain, E>(
+    f: &Symbol<Call3<*mut T, *mut U, *mut V>, E>,
+    device: &Device,
+) -> Reading<(T, U, V)> {
+    let f = found(f)?;
+    let (mut first, mut second, mut third) = (zeroed(), zeroed(), zeroed());
+    // SAFETY: a live handle and pointers to values of our own.
+    checked(unsafe { f(device.handle(), &mut first, &mut second, &mut third) })?;
+    Ok((first, second, third))
+}
+
+/// `f(device, &mut a, &mut b, &mut c, &mut d)`, four numbers.
+pub fn get_four<E>(
+    f: &Symbol<Call4<*mut u32, *mut u32, *mut u32, *mut u32>, E>,
+    device: &Device,
+) -> Reading<[u32; 4]> {
+    let f = found(f)?;
+    let (mut a, mut b, mut c, mut d) = (0, 0, 0, 0);
+    // SAFETY: a live handle and pointers to values of our own.
+    checked(unsafe { f(device.handle(), &mut a, &mut b, &mut c, &mut d) })?;
+    Ok([a, b, c, d])
+}
+
+/// `f(device, which, &mut answer)`.
+pub fn get_for<A, T: Plain, E>(
+    f: &Symbol<Call2<A, *mut T>, E>,
+    device: &Device,
+    which: A,
+) -> Reading<T> {
+    let f = found(f)?;
+    let mut answer = zeroed();
+    // SAFETY: a live handle, a number, and a pointer to a `T` of our own.
+    checked(unsafe { f(device.handle(), which, &mut answer) })?;
+    Ok(answer)
+}
+
+/// `f(device, one, two, &mut answer)`.
+pub fn get_for2<A, B, T: Plain, E>(
+    f: &Symbol<Call3<A, B, *mut T>, E>,
+    device: &Device,
+    one: A,
+    two: B,
+) -> Reading<T> {
+    let f = found(f)?;
+    let mut answer = zeroed();
+    // SAFETY: a live handle, two numbers, and a pointer to a `T` of our own.
+    checked(unsafe { f(device.handle(), one, two, &mut answer) })?;
+    Ok(answer)
+}
+
+/// `f(device, one, two, three, &mut answer)`.
+pub fn get_for3<A, B, C, T: Plain, E>(
+    f: &Symbol<Call4<A, B, C, *mut T>, E>,
+    device: &Device,
+    (one, two, three): (A, B, C),
+) -> Reading<T> {
+    let f = found(f)?;
+    let mut answer = zeroed();
+    // SAFETY: a live handle, three numbers, and a pointer to a `T` of our own.
+    checked(unsafe { f(device.handle(), one, two, three, &mut answer) })?;
+    Ok(answer)
+}
+
+/// `f(device)`: a check with no answer but its code.
+pub fn check<E>(
+    f: &Symbol<unsafe extern "C" fn(nvmlDevice_t) -> nvmlReturn_t, E>,
+    device: &Device,
+) -> Reading<()> {
+    let f = found(f)?;
+    // SAFETY: a live handle.
+    checked(unsafe { f(device.handle()) })
+}
+
+/// A list that NVML copies into a buffer: the capacity goes in, the length
+/// comes back. One call when `guess` is enough; otherwise as many as it takes,
+/// for the list may grow between two calls.
+pub fn get_list<T: Plain, E>(
+    f: &Symbol<Call2<*mut u32, *mut T>, E>,
+    device: &Device,
+    guess: usize,
+) -> Reading<Vec<T>> {
+    let f = found(f)?;
+    list(guess, |count, items| {
+        // SAFETY: a live handle; `items` has room for `*count` values.
+        unsafe { f(device.handle(), count, items) }
+    })
+}
+
+/// As [`get_list`], for lists by some `which`.
+pub fn get_list_for<A: Copy, T: Plain, E>(
+    f: &Symbol<Call3<A, *mut u32, *mut T>, E>,
+    device: &Device,
+    which: A,
+    guess: usize,
+) -> Reading<Vec<T>> {
+    let f = found(f)?;
+    list(guess, |count, items| {
+        // SAFETY: a live handle, a number; `items` has room for `*count` values.
+        unsafe { f(device.handle(), which, count, items) }
+    })
+}
+
+/// `nvmlDeviceGetRetiredPages_v2`: two lists of one length, page addresses and
+/// the times of their retirement.
+pub fn retired_pages(device: &Device, cause: u32) -> Reading<Vec<(u64, u64)>> {
+    let f = found(&device.nvml().lib().nvmlDeviceGetRetiredPages_v2)?;
+    let mut times = Vec::new();
+    let addresses: Vec<u64> = list(64, |count, addresses| {
+        times.resize(*count as usize, 0u64);
+        // SAFETY: a live handle, a number; both buffers hold `*count` numbers.
+        unsafe { f(device.handle(), cause, count, addresses, times.as_mut_ptr()) }
+    })?;
+    Ok(addresses.into_iter().zip(times).collect())
+}
+
+fn list<T: Plain>(
+    guess: usize,
+    mut call: impl FnMut(&mut u32, *mut T) -> nvmlReturn_t,
+) -> Reading<Vec<T>> {
+    const MOST: usize = 1 << 20;
+    let mut room = guess;
+    loop {
+        let mut items: Vec<T> = vec![zeroed(); room];
+        let mut count = room as u32;
+        match call(&mut count, items.as_mut_ptr()) {
+            nvmlReturn_enum_NVML_ERROR_INSUFFICIENT_SIZE if room < MOST => {
+                room = (count as usize + 8).max(room * 2).min(MOST);
+            }
+            code => {
+                checked(code)?;
+                items.truncate(count as usize);
+                return Ok(items);
+            }
+        }
+    }
+}
+
+/// `f(device, buffer, length)`: a string, whatever its bytes are.
+pub fn get_string<E>(
+    f: &Symbol<Call2<*mut c_char, u32>, E>,
+    device: &Device,
+    room: usize,
+) -> Reading<String> {
+    let f = found(f)?;
+    let mut buffer = vec![0u8; room];
+    // SAFETY: a live handle and a buffer of the length that is told.
+    checked(unsafe { f(device.handle(), buffer.as_mut_ptr().cast(), room as u32) })?;
+    Ok(text(&buffer))
+}
+
+/// As [`get_string`], for strings by some `which`.
+pub fn get_string_for<A, E>(
+    f: &Symbol<Call3<A, *mut c_char, u32>, E>,
+    device: &Device,
+    which: A,
+    room: usize,
+) -> Reading<String> {
+    let f = found(f)?;
+    let mut buffer = vec![0u8; room];
+    // SAFETY: a live handle, a number, and a buffer of the length that is told.
+    checked(unsafe {
+        f(
+            device.handle(),
+            which,
+            buffer.as_mut_ptr().cast(),
+            room as u32,
+        )
+    })?;
+    Ok(text(&buffer))
+}
+
+/// A NUL-ended C string in a buffer, its invalid UTF-8 replaced.
+pub fn text(buffer: &[u8]) -> String {
+    let text = CStr::from_bytes_until_nul(buffer).map_or(buffer, CStr::to_bytes);
+    String::from_utf8_lossy(text).into_owned()
+}
+
+/// A NUL-ended C string in an array member of a struct.
+pub fn member(chars: &[c_char]) -> String {
+    let bytes: Vec<u8> = chars.iter().map(|&c| c as u8).collect();
+    text(&bytes)
+}
+
+/// One of the lists of processes with a context on the GPU.
+pub fn processes<E>(
+    f: &Symbol<Call2<*mut u32, *mut nvmlProcessInfo_t>, E>,
+    device: &Device,
+) -> Reading<Vec<Context>> {
+    get_list(f, device, 64).map(|processes| processes.into_iter().map(Context::from).collect())
+}
+
+/// `nvmlDeviceGetMemoryInfo_v2`, or its older form, which does not tell what is
+/// reserved, where the library lacks it.
+pub fn memory(device: &Device) -> Reading<Memory> {
+    let lib = device.nvml().lib();
+    match get_versioned(&lib.nvmlDeviceGetMemoryInfo_v2, device, |_| ()) {
+        Err(Missing::FUNCTION_NOT_FOUND) => {
+            get(&lib.nvmlDeviceGetMemoryInfo, device).map(Memory::from)
+        }
+        memory => memory.map(Memory::from),
+    }
+}
+
+/// `nvmlDeviceGetHostname_v1` (R580), which the bindings do not have yet: the
+/// name that an administrator gave the GPU.
+pub fn hostname(device: &Device) -> Reading<String> {
+    #[derive(Clone, Copy)]
+    #[repr(C)]
+    struct Hostname([u8; 64]);
+    plain!(Hostname);
+    let lib = device.nvml().lib();
+    // SAFETY: the symbol has this signature: nvmlHostname_v1_t is one array.
+    let f = unsafe {
+        lib.__library
+            .get::<Call<*mut Hostname>>(b"nvmlDeviceGetHostname_v1\0")
+    };
+    get(&f.map(|symbol| *symbol), device).map(|name| text(&name.0))
+}
+
+/// `nvmlDeviceGetRemappedRows_v2` (R580): counts with the inactive ones apart.
+pub fn remapped_rows(device: &Device) -> Reading<RemappedRows> {
+    let lib = device.nvml().lib();
+    let name = b"nvmlDeviceGetRemappedRows_v2\0";
+    // SAFETY: the symbol has this signature; the struct has no version member.
+    let f = unsafe { lib.__library.get::<Call<*mut RemappedRows>>(name) };
+    get(&f.map(|symbol| *symbol), device)
+}
+
+/// A number out of `nvmlDeviceGetFieldValues`, by the type that NVML gave it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FieldNumber {
+    /// Any of the whole numbers.
+    Whole(i64),
+    /// A floating-point number.
+    Real(f64),
+}
+
+/// `nvmlDeviceGetFieldValues` for several ids at once: one call, one reading
+/// each. `ids` holds (field id, scope id) pairs; the ids are sent as they are.
+pub fn field_values(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<FieldNumber>>> {
+    let f = found(&device.nvml().lib().nvmlDeviceGetFieldValues)?;
+    let mut values: Vec<nvmlFieldValue_t> = ids
+        .iter()
+        .map(|&(id, scope)| nvmlFieldValue_t {
+            fieldId: id,
+            scopeId: scope,
+            ..zeroed()
+        })
+        .collect();
+    // SAFETY: a live handle and as many values as are told.
+    checked(unsafe { f(device.handle(), values.len() as i32, values.as_mut_ptr()) })?;
+    Ok(values
+        .into_iter()
+        .map(|value| {
+            checked(value.nvmlReturn)?;
+            let union = value.value;
+            // SAFETY: `valueType` tells which member NVML wrote; the bytes of
+            // the others are zero or numbers, so that any member can be read.
+            Ok(unsafe {
+                match value.valueType {
+                    nvmlValueType_enum_NVML_VALUE_TYPE_DOUBLE => FieldNumber::Real(union.dVal),
+                    nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT => {
+                        FieldNumber::Whole(union.uiVal.into())
+                    }
+                    nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG => {
+                        FieldNumber::Whole(union.ulVal as i64)
+                    }
+                    nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG_LONG => {
+                        FieldNumber::Whole(union.ullVal as i64)
+                    }
+                    nvmlValueType_enum_NVML_VALUE_TYPE_SIGNED_LONG_LONG => {
+                        FieldNumber::Whole(union.sllVal)
+                    }
+                    nvmlValueType_enum_NVML_VALUE_TYPE_SIGNED_INT => {
+                        FieldNumber::Whole(union.siVal.into())
+                    }
+                    nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_SHORT => {
+                        FieldNumber::Whole(union.usVal.into())
+                    }
+                    _ => return Err(Missing::UNKNOWN),
+                }
+            })
+        })
+        .collect())
+}
+
+/// Several whole numbers in one call of `nvmlDeviceGetFieldValues`; an id that
+/// the library does not know is not sent and keeps its reason.
+pub fn whole_fields<const N: usize>(
+    device: &Device,
+    ids: [Reading<u32>; N],
+    scope: u32,
+) -> Reading<[Reading<i64>; N]> {
+    let known: Vec<(u32, u32)> = ids.iter().flatten().map(|&id| (id, scope)).collect();
+    let mut values = field_values(device, &known)?.into_iter();
+    Ok(ids.map(|id| {
+        id?;
+        match values.next().unwrap_or(Err(Missing::UNKNOWN))? {
+            FieldNumber::Whole(number) => Ok(number),
+            FieldNumber::Real(_) => Err(Missing::UNKNOWN),
+        }
+    }))
+}
+
+/// `nvmlDeviceGetDramEncryptionMode`: whether memory is encrypted, now and
+/// after a reset.
+pub fn dram_encryption(device: &Device) -> Reading<(bool, bool)> {
+    let f = found(&device.nvml().lib().nvmlDeviceGetDramEncryptionMode)?;
+    let mut modes: [nvmlDramEncryptionInfo_v1_t; 2] = [zeroed(), zeroed()];
+    for mode in &mut modes {
+        stamp(mode);
+    }
+    let [current, pending] = &mut modes;
+    // SAFETY: a live handle and pointers to versioned structs of our own.
+    checked(unsafe { f(device.handle(), current, pending) })?;
+    Ok((current.encryptionState != 0, pending.encryptionState != 0))
+}
+
+/// `nvmlSystemGetProcessName`: what the process is called on the host, whatever
+/// its bytes are.
+pub fn process_name(lib: &NvmlLib, pid: u32) -> Reading<String> {
+    const ROOM: usize = 4096;
+    let f = found(&lib.nvmlSystemGetProcessName)?;
+    let mut buffer = vec![0u8; ROOM];
+    // SAFETY: a buffer of the length that is told.
+    checked(unsafe { f(pid, buffer.as_mut_ptr().cast(), ROOM as u32) })?;
+    Ok(text(&buffer))
+}
+
+/// `nvmlGetExcludedDeviceInfoByIndex`: bus id and UUID of a GPU that the driver
+/// leaves alone.
+pub fn excluded_gpu(lib: &NvmlLib, index: u32) -> Reading<(String, String)> {
+    let f = found(&lib.nvmlGetExcludedDeviceInfoByIndex)?;
+    let mut info: nvmlExcludedDeviceInfo_t = zeroed();
+    // SAFETY: a number and a pointer to a struct of our own.
+    checked(unsafe { f(index, &mut info) })?;
+    Ok((member(&info.pciInfo.busId), member(&info.uuid)))
+}
+
+/// `nvmlGetVgpuDriverCapabilities`: 1 when the driver can do `capability`.
+pub fn vgpu_driver_capability(lib: &NvmlLib, capability: u32) -> Reading<u32> {
+    let f = found(&lib.nvmlGetVgpuDriverCapabilities)?;
+    let mut answer = 0;
+    // SAFETY: a number and a pointer to one of our own.
+    checked(unsafe { f(capability, &mut answer) })?;
+    Ok(answer)
+}
+
+/// `nvmlSystemGetNVMLVersion`, the one question that a library answers without
+/// `nvmlInit`: for the message about a library and a driver that do not match.
+pub fn version_without_init(path: &std::path::Path) -> Reading<String> {
+    // SAFETY: loading NVML runs its initialisers, as `Nvml::init` did before.
+    let lib = unsafe { NvmlLib::new(path) }.map_err(|_| Missing::from_code(12))?;
+    let f = found(&lib.nvmlSystemGetNVMLVersion)?;
+    let mut buffer = [0u8; 80];
+    // SAFETY: a buffer of the length that is told.
+    checked(unsafe { f(buffer.as_mut_ptr().cast(), buffer.len() as u32) })?;
+    Ok(text(&buffer))
+}

@@ -1,0 +1,138 @@
+//! What a question to NVML comes back with: a fact, or why there is none.
+
+use nvml_wrapper::error::NvmlError;
+
+/// A fact about a GPU, or the reason it is missing. A failed read is never a 0.
+pub type Reading<T> = Result<T, Missing>;
+
+/// Why a reading is missing: the NVML return codes (`nvmlReturn_t`) that a
+/// query can come back with. Only renderers decide how each is spelt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// `NVML_ERROR_NOT_SUPPORTED`: this board or driver has no such thing.
+    NotSupported,
+    /// Any other `nvmlReturn_t`, as its number; its words are [`Missing::words`].
+    Failed(u32),
+}
+
+/// One row a code: `nvmlReturn_t`, nvidia-smi's words for it.
+const WORDS: &[(u32, &str)] = &[
+    (1, "Uninitialized"),
+    (2, "Invalid Argument"),
+    (3, "Not Supported"),
+    (4, "Insufficient Permissions"),
+    (5, "Already Initialized"),
+    (6, "Not Found"),
+    (7, "Insufficient Size"),
+    (8, "Insufficient External Power"),
+    (9, "Driver Not Loaded"),
+    (10, "Timeout"),
+    (11, "Interrupt Request Issue"),
+    (12, "NVML Shared Library Not Found"),
+    (13, "Function Not Found"),
+    (14, "Corrupted infoROM"),
+    (15, "GPU is lost"),
+    (16, "GPU requires reset"),
+    (17, "GPU access blocked by the operating system"),
+    (18, "Driver/library version mismatch"),
+    (19, "In use by another client"),
+    (20, "Insufficient Memory"),
+    (21, "No data"),
+    (22, "vGPU ECC not supported"),
+    (23, "Insufficient Resources"),
+    (24, "Invalid Frequency"),
+    (25, "Argument version mismatch"),
+    (26, "Requested functionality has been deprecated"),
+    (27, "System is not in ready state"),
+    (28, "No supported GPUs were found"),
+    (
+        29,
+        "Resource not in correct state to perform requested operation",
+    ),
+    (30, "Reset type is not supported for given device"),
+];
+
+impl Missing {
+    /// `NVML_ERROR_NO_PERMISSION`.
+    pub const NO_PERMISSION: Self = Self::Failed(4);
+    /// `NVML_ERROR_NOT_FOUND`.
+    pub const NOT_FOUND: Self = Self::Failed(6);
+    /// `NVML_ERROR_FUNCTION_NOT_FOUND`: the installed library is older than the question.
+    pub const FUNCTION_NOT_FOUND: Self = Self::Failed(13);
+    /// `NVML_ERROR_CORRUPTED_INFOROM`.
+    pub const CORRUPTED_INFOROM: Self = Self::Failed(14);
+    /// `NVML_ERROR_GPU_IS_LOST`: the GPU has fallen off the bus.
+    pub const GPU_IS_LOST: Self = Self::Failed(15);
+    /// `NVML_ERROR_DEPRECATED`.
+    pub const DEPRECATED: Self = Self::Failed(26);
+    /// `NVML_ERROR_NO_DATA`.
+    pub const NO_DATA: Self = Self::Failed(21);
+    /// `NVML_ERROR_UNKNOWN`, also for whatever an answer makes no sense of.
+    pub const UNKNOWN: Self = Self::Failed(999);
+
+    /// The reading's state for a `nvmlReturn_t` other than success.
+    pub fn from_code(code: u32) -> Self {
+        match code {
+            3 => Self::NotSupported,
+            code => Self::Failed(code),
+        }
+    }
+
+    /// The `nvmlReturn_t`.
+    pub fn code(self) -> u32 {
+        match self {
+            Self::NotSupported => 3,
+            Self::Failed(code) => code,
+        }
+    }
+
+    /// "N/A" for what is not supported, and else [`Missing::words`].
+    pub fn words_or_not_available(self) -> &'static str {
+        match self {
+            Self::NotSupported => "N/A",
+            failed => failed.words(),
+        }
+    }
+
+    /// nvidia-smi's words for the code, without brackets: "GPU is lost".
+    pub fn words(self) -> &'static str {
+        let code = self.code();
+        WORDS
+            .iter()
+            .find(|(known, _)| *known == code)
+            .map_or("Unknown Error", |(_, words)| words)
+    }
+}
+
+/// The one map from nvml-wrapper's errors back to NVML's codes. A symbol that
+/// the library lacks arrives as `FailedToLoadSymbol`, and codes newer than the
+/// wrapper as `UnexpectedVariant`.
+impl From<NvmlError> for Missing {
+    fn from(error: NvmlError) -> Self {
+        Self::from_code(match error {
+            NvmlError::Uninitialized => 1,
+            NvmlError::InvalidArg => 2,
+            NvmlError::NotSupported => 3,
+            NvmlError::NoPermission => 4,
+            NvmlError::NotFound => 6,
+            NvmlError::InsufficientSize(_) => 7,
+            NvmlError::InsufficientPower => 8,
+            NvmlError::DriverNotLoaded => 9,
+            NvmlError::Timeout => 10,
+            NvmlError::IrqIssue => 11,
+            NvmlError::LibraryNotFound | NvmlError::LibloadingError(_) => 12,
+            NvmlError::FunctionNotFound | NvmlError::FailedToLoadSymbol(_) => 13,
+            NvmlError::CorruptedInfoROM => 14,
+            NvmlError::GpuLost => 15,
+            NvmlError::ResetRequired => 16,
+            NvmlError::OperatingSystem => 17,
+            NvmlError::LibRmVersionMismatch => 18,
+            NvmlError::InUse => 19,
+            NvmlError::InsufficientMemory => 20,
+            NvmlError::NoData => 21,
+            NvmlError::VgpuEccNotSupported => 22,
+            NvmlError::UnexpectedVariant(code) => code,
+            _ => 999,
+        })
+    }
+}
