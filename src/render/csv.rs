@@ -1,0 +1,103 @@
+//! Comma separated values as nvidia-smi writes them: `, ` between fields, a unit
+//! in the header and behind each number, `[N/A]` where there is no value.
+
+use std::borrow::Cow;
+
+use crate::args::Format;
+use crate::fields::{Field, Row};
+use crate::nvml::{Missing, Reading};
+use crate::value::{Unit, Value, printable};
+
+/// The line that names the fields: `memory.used [MiB]`.
+pub fn header<T>(fields: &[&Field<T>], out: &mut Vec<u8>) {
+    let names = fields.iter().map(|field| match field.unit {
+        Unit::None => field.name().into(),
+        unit => format!("{} [{}]", field.name(), unit.sign()).into(),
+    });
+    line(names, out);
+}
+
+/// One line about one thing.
+pub fn row<T>(fields: &[&Field<T>], row: &Row<T>, format: Format, out: &mut Vec<u8>) {
+    line(
+        fields
+            .iter()
+            .map(|field| cell((field.get)(row), field.unit, format.units).into()),
+        out,
+    );
+}
+
+/// A value with its unit, or the reason why there is none, in brackets.
+fn cell(reading: Reading<Value>, unit: Unit, units: bool) -> String {
+    match reading {
+        Ok(Value::Text(text)) => printable(&text).into_owned(),
+        Ok(number) if units && unit != Unit::None => format!("{number} {}", unit.sign()),
+        Ok(number) => number.to_string(),
+        Err(Missing::NotSupported) => "[N/A]".to_owned(),
+        Err(missing) => format!("[{}]", missing.words()),
+    }
+}
+
+/// Writes one record. A field that holds a comma or a quote is quoted whole, the
+/// blank before it included: a blank before the quote would keep readers from
+/// seeing it.
+fn line(cells: impl Iterator<Item = Cow<'static, str>>, out: &mut Vec<u8>) {
+    let cells: Vec<Cow<str>> = cells
+        .enumerate()
+        .map(|(place, cell)| {
+            if place == 0 {
+                cell
+            } else {
+                format!(" {cell}").into()
+            }
+        })
+        .collect();
+    // The csv crate writes a pair of quotes for a record without a character.
+    if cells.iter().all(|cell| cell.is_empty()) {
+        return out.push(b'\n');
+    }
+    let mut writer = csv::WriterBuilder::new()
+        .buffer_capacity(256)
+        .from_writer(out);
+    // Writing to memory does not fail.
+    let _ = writer.write_record(cells.iter().map(|cell| cell.as_bytes()));
+    let _ = writer.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(cells: &[&'static str]) -> String {
+        let mut out = Vec::new();
+        line(cells.iter().map(|&cell| cell.into()), &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn fields_are_told_apart_by_a_comma_and_a_blank() {
+        assert_eq!(written(&["0", "NVIDIA H200", ""]), "0, NVIDIA H200, \n");
+        assert_eq!(written(&["[N/A]"]), "[N/A]\n");
+    }
+
+    #[test]
+    fn what_would_break_a_line_is_quoted_whole() {
+        assert_eq!(written(&["0", "a, b"]), "0,\" a, b\"\n");
+        assert_eq!(written(&["say \"hi\"", "1"]), "\"say \"\"hi\"\"\", 1\n");
+    }
+
+    #[test]
+    fn a_record_without_a_character_is_an_empty_line() {
+        assert_eq!(written(&[]), "\n");
+        assert_eq!(written(&[""]), "\n");
+    }
+
+    #[test]
+    fn a_reading_that_failed_shows_its_reason_and_no_unit() {
+        let shown = |reading| cell(reading, Unit::Watts, true);
+        assert_eq!(shown(Ok(Value::watts(690_250))), "690.25 W");
+        assert_eq!(shown(Err(Missing::NotSupported)), "[N/A]");
+        assert_eq!(shown(Err(Missing::GPU_IS_LOST)), "[GPU is lost]");
+        assert_eq!(shown(Err(Missing::from_code(12345))), "[Unknown Error]");
+    }
+}

@@ -1,0 +1,151 @@
+//! Readings as text: all number formatting is here.
+
+use std::borrow::Cow;
+
+use jiff::ZonedDateTime;
+
+/// What a field of a query shows, before its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Words.
+    Text(Cow<'static, str>),
+    /// A whole number.
+    Whole(i64),
+    /// A number with two decimals.
+    Hundredths(f64),
+    /// Hex digits after 0x, at least so many.
+    Hex(u64, usize),
+}
+
+impl Value {
+    /// Words known beforehand.
+    pub const fn word(word: &'static str) -> Self {
+        Self::Text(Cow::Borrowed(word))
+    }
+
+    /// Bytes as whole mebibytes; a begun one counts.
+    pub fn mebibytes(bytes: u64) -> Self {
+        Self::Whole(mebibytes(bytes) as i64)
+    }
+
+    /// Milliwatts as watts.
+    pub fn watts(milliwatts: impl Into<f64>) -> Self {
+        Self::Hundredths(milliwatts.into() / 1000.0)
+    }
+
+    /// Nanoseconds as whole microseconds.
+    pub fn microseconds(nanoseconds: i64) -> Self {
+        Self::Whole(nanoseconds / 1000)
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+macro_rules! whole {
+    ($($number:ty),*) => {$(
+        impl From<$number> for Value {
+            fn from(number: $number) -> Self {
+                Self::Whole(number as i64)
+            }
+        }
+    )*};
+}
+whole!(u8, u32, i32, u64, i64, usize);
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Whole(number) => number.fmt(f),
+            Self::Hundredths(number) => write!(f, "{number:.2}"),
+            Self::Hex(number, digits) => write!(f, "0x{number:0digits$X}"),
+        }
+    }
+}
+
+/// A time as C's `ctime` writes it: `Mon Nov 30 23:43:58 2026`.
+pub fn date(time: &ZonedDateTime) -> String {
+    time.strftime("%a %b %e %H:%M:%S %Y").to_string()
+}
+
+/// Bytes as whole mebibytes; a begun one counts, as nvidia-smi counts it.
+pub fn mebibytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
+}
+
+/// Bytes as whole mebibytes; a begun one does not count, as nvidia-smi counts
+/// the memory of processes.
+pub fn whole_mebibytes(bytes: u64) -> u64 {
+    bytes >> 20
+}
+
+/// "Enabled" or "Disabled".
+pub const fn enabled(on: bool) -> Value {
+    Value::word(if on { "Enabled" } else { "Disabled" })
+}
+
+/// "Yes" or "No".
+pub const fn yes(yes: bool) -> Value {
+    Value::word(if yes { "Yes" } else { "No" })
+}
+
+/// "Active" or "Not Active".
+pub const fn active(active: bool) -> Value {
+    Value::word(if active { "Active" } else { "Not Active" })
+}
+
+/// Text that cannot disturb a terminal or break a line: control characters are
+/// shown as escapes.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    text.chars()
+        .fold(String::new(), |mut shown, c| {
+            match c.is_control() {
+                true => shown.extend(c.escape_default()),
+                false => shown.push(c),
+            }
+            shown
+        })
+        .into()
+}
+
+/// The units that readings have; a header shows them in brackets, a value after
+/// a blank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// No unit, or none shown.
+    None,
+    /// Percent.
+    Percent,
+    /// Mebibytes, 2^20 bytes.
+    Mebibytes,
+    /// Watts.
+    Watts,
+    /// Megahertz.
+    Megahertz,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+}
+
+impl Unit {
+    /// The unit's sign; empty where there is none.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Percent => "%",
+            Self::Mebibytes => "MiB",
+            Self::Watts => "W",
+            Self::Megahertz => "MHz",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "us",
+        }
+    }
+}
