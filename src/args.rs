@@ -1,0 +1,243 @@
+//! The command line, typed. [`crate::spelling`] sorts the line first, then clap
+//! reads it.
+
+mod change;
+mod lines;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::error::{Error, Status};
+use crate::spelling::options::SUBCOMMANDS;
+use crate::spelling::{self, Form, Line};
+
+pub use change::Modify;
+
+/// A command line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Args {
+    /// What to do.
+    pub command: Command,
+    /// `-i`, as written; without it every GPU is meant.
+    pub ids: Option<String>,
+    /// `-f`: where to write instead of stdout.
+    pub file: Option<PathBuf>,
+    /// `-l` and `-lms`: how long until the next time; without them there is none.
+    pub every: Option<Duration>,
+}
+
+/// What a command line asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// The table of GPUs and processes.
+    Summary {
+        /// `-col`: GPUs side by side, 1 to 64; without it the plain table.
+        columns: Option<usize>,
+    },
+    /// `-L`.
+    ListGpus,
+    /// `-B`.
+    ListExcluded,
+    /// `--version`.
+    Version,
+    /// `-h`.
+    Help,
+    /// `--help-query-*`.
+    HelpQuery(List),
+    /// `--query-*`.
+    Query {
+        /// What there is one line of.
+        list: List,
+        /// The field names, as written.
+        fields: String,
+        /// `--format`, as written; [`Format::read`] understands it.
+        format: Option<String>,
+    },
+    /// `-q`.
+    Log {
+        /// `-d`: the section names, as written.
+        display: Option<String>,
+        /// `-x`.
+        xml: bool,
+        /// `--dtd`: inside the XML.
+        dtd: bool,
+        /// `-u`: units instead of GPUs.
+        unit: bool,
+    },
+    /// `--dtd` by itself.
+    Dtd {
+        /// `-u`: that of the units' report.
+        unit: bool,
+    },
+    /// `-pm`, `-pl`, ...: one change to the GPUs.
+    Modify(Modify),
+    /// `-t`: the LED of a unit, 0 green or 1 amber.
+    Led(u32),
+    /// `topo`, `nvlink`, `dmon`, ...: a name of [`SUBCOMMANDS`], and what
+    /// follows it, untouched.
+    Subcommand {
+        /// The name.
+        name: &'static str,
+        /// What follows it.
+        args: Vec<OsString>,
+    },
+}
+
+impl Command {
+    /// Its name, as a user would type it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Summary { .. } => "the summary",
+            Self::ListGpus => "-L",
+            Self::ListExcluded => "-B",
+            Self::Version => "--version",
+            Self::Help => "-h",
+            Self::HelpQuery(_) => "--help-query-*",
+            Self::Query { list, .. } => list.option(),
+            Self::Log { .. } => "-q",
+            Self::Dtd { .. } => "--dtd",
+            Self::Modify(_) => "a change to a GPU",
+            Self::Led(_) => "-t",
+            Self::Subcommand { name, .. } => name,
+        }
+    }
+}
+
+impl Default for Command {
+    fn default() -> Self {
+        Self::Summary { columns: None }
+    }
+}
+
+/// The lists that `--query-*` can ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// `--query-gpu`.
+    Gpu,
+    /// `--query-supported-clocks`.
+    SupportedClocks,
+    /// `--query-compute-apps`.
+    ComputeApps,
+    /// `--query-accounted-apps`.
+    AccountedApps,
+    /// `--query-retired-pages`.
+    RetiredPages,
+    /// `--query-remapped-rows`.
+    RemappedRows,
+}
+
+impl List {
+    /// The option that asks for it, as `--help-query-*` names it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Gpu => "--query-gpu",
+            Self::SupportedClocks => "--query-supported-clocks",
+            Self::ComputeApps => "--query-compute-apps",
+            Self::AccountedApps => "--query-accounted-apps",
+            Self::RetiredPages => "--query-retired-pages",
+            Self::RemappedRows => "--query-remapped-rows",
+        }
+    }
+}
+
+/// `--format`, understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Whether a heading line comes first (no `noheader`).
+    pub header: bool,
+    /// Whether numbers carry their unit (no `nounits`).
+    pub units: bool,
+}
+
+impl Format {
+    /// Reads the list; `csv` says nothing, empty items are dropped.
+    pub fn read(list: &str) -> Result<Self, Error> {
+        let mut format = Self {
+            header: true,
+            units: true,
+        };
+        for item in list.split(',').filter(|item| !item.is_empty()) {
+            match item {
+                "csv" => {}
+                "noheader" => format.header = false,
+                "nounits" => format.units = false,
+                _ => return Err(refused("Format modifier is not recognized.\n")),
+            }
+        }
+        Ok(format)
+    }
+}
+
+impl Args {
+    /// Reads what follows the program's name.
+    pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
+        let mut arguments = spelling::without_debug(arguments.into_iter().collect())?;
+        let text: Vec<String> = arguments
+            .iter()
+            .map(|raw| raw.to_string_lossy().into_owned())
+            .collect();
+        if let Some(name) = text.first().and_then(|first| subcommand(first)) {
+            let args = arguments.split_off(1);
+            return Ok(Command::Subcommand { name, args }.into());
+        }
+        let line = spelling::read(&text)?;
+        match line.form {
+            Form::Help => line.known().map(|()| Command::Help.into()),
+            Form::Version => alone(&line, Command::Version),
+            Form::List if line.has("list-gpus") => alone(&line, Command::ListGpus),
+            Form::List => alone(&line, Command::ListExcluded),
+            Form::Modify => Modify::read(&line),
+            Form::Unit => lines::unit(&line),
+            Form::Dtd => lines::dtd(&line),
+            Form::Query => lines::query(&line),
+            Form::Log => lines::log(&line),
+        }
+    }
+}
+
+impl From<Command> for Args {
+    fn from(command: Command) -> Self {
+        Self {
+            command,
+            ..Self::default()
+        }
+    }
+}
+
+/// The subcommand that a first argument names; `-dmon` and `-pmon` are old
+/// spellings that guides still teach.
+fn subcommand(argument: &str) -> Option<&'static str> {
+    let name = match argument {
+        "-dmon" | "-pmon" => &argument[1..],
+        _ => argument,
+    };
+    let (name, _) = SUBCOMMANDS.iter().find(|(known, _)| *known == name)?;
+    Some(name)
+}
+
+/// A command that stands alone.
+fn alone(line: &Line, command: Command) -> Result<Args, Error> {
+    if line.given.len() > 1 {
+        return Err(refused(
+            "ERROR: Only one command can be run at a time. Please run 'nvidia-smi -h' for help.\n\n",
+        ));
+    }
+    line.known()?;
+    Ok(command.into())
+}
+
+fn refused(message: impl Into<String>) -> Error {
+    Error::new(Status::InvalidArgument, message)
+}
+
+/// Clap sees canonical words only, so it refuses none; were a row of the
+/// option table at odds with its definition, this would say so.
+impl From<clap::Error> for Error {
+    fn from(error: clap::Error) -> Self {
+        refused(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! Clap's definition of the lines that ask, one structure a form, and what
+//! nvidia-smi refuses to combine on each. (The lines that change a GPU are in
+//! [`super::change`].)
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::{Args, Command, List, refused};
+use crate::error::Error;
+use crate::spelling::{self, Line};
+
+/// `-l` and `-lms`; the later one counts.
+#[derive(Debug, clap::Args)]
+struct Loop {
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "5", overrides_with = "loop_ms")]
+    r#loop: Option<String>,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "100")]
+    loop_ms: Option<String>,
+}
+
+impl Loop {
+    fn every(&self) -> Result<Option<Duration>, Error> {
+        let (text, seconds) = match (&self.r#loop, &self.loop_ms) {
+            (Some(text), _) => (text, 1.0),
+            (None, Some(text)) => (text, 0.001),
+            (None, None) => return Ok(None),
+        };
+        let number = spelling::uint(text)
+            .map(f64::from)
+            .or_else(|| text.parse().ok());
+        let interval = number.and_then(|number| Duration::try_from_secs_f64(number * seconds).ok());
+        match interval {
+            Some(Duration::ZERO) => Err(refused(
+                "Provided [-l(ms) | --loop(-ms)=] value is incorrect. Loop frequency must be greater than 0.\n\n",
+            )),
+            Some(interval) => Ok(Some(interval)),
+            None => Err(refused(format!(
+                "Provided [-l(ms) | --loop(-ms)=] value \"{text}\" is not a number greater than 0.\n\n"
+            ))),
+        }
+    }
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    no_binary_name = true,
+    args_override_self = true,
+    disable_help_flag = true
+)]
+struct UnitLine {
+    #[arg(long)]
+    toggle_led: u32,
+    #[arg(long)]
+    id: Option<String>,
+}
+
+/// `-t`.
+pub fn unit(line: &Line) -> Result<Args, Error> {
+    line.known()?;
+    let unit = UnitLine::try_parse_from(canonical(line))?;
+    Ok(Args {
+        ids: unit.id,
+        ..Command::Led(unit.toggle_led).into()
+    })
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    no_binary_name = true,
+    args_override_self = true,
+    disable_help_flag = true
+)]
+struct DtdLine {
+    #[arg(long)]
+    dtd: bool,
+    #[arg(long)]
+    unit: bool,
+    #[arg(long)]
+    filename: Option<String>,
+}
+
+/// `--dtd` without `-q`.
+pub fn dtd(line: &Line) -> Result<Args, Error> {
+    line.known()?;
+    let dtd = DtdLine::try_parse_from(canonical(line))?;
+    Ok(Args {
+        file: dtd.filename.map(PathBuf::from),
+        ..Command::Dtd { unit: dtd.unit }.into()
+    })
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    no_binary_name = true,
+    args_override_self = true,
+    disable_help_flag = true
+)]
+struct QueryLine {
+    #[arg(long)]
+    query_gpu: Option<String>,
+    #[arg(long)]
+    query_supported_clocks: Option<String>,
+    #[arg(long)]
+    query_compute_apps: Option<String>,
+    #[arg(long)]
+    query_accounted_apps: Option<String>,
+    #[arg(long)]
+    query_retired_pages: Option<String>,
+    #[arg(long)]
+    query_remapped_rows: Option<String>,
+    #[arg(long)]
+    help_query_gpu: bool,
+    #[arg(long)]
+    help_query_supported_clocks: bool,
+    #[arg(long)]
+    help_query_compute_apps: bool,
+    #[arg(long)]
+    help_query_accounted_apps: bool,
+    #[arg(long)]
+    help_query_retired_pages: bool,
+    #[arg(long)]
+    help_query_remapped_rows: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "csv")]
+    format: Option<String>,
+    #[arg(long, alias = "gpu")]
+    id: Option<String>,
+    #[arg(long)]
+    filename: Option<String>,
+    #[command(flatten)]
+    repeat: Loop,
+}
+
+/// One list after another: a second one asked for is refused, the first one
+/// whose help is asked for gets it.
+pub fn query(line: &Line) -> Result<Args, Error> {
+    let query = QueryLine::try_parse_from(canonical(line))?;
+    let lists = [
+        (List::Gpu, query.help_query_gpu, query.query_gpu),
+        (
+            List::SupportedClocks,
+            query.help_query_supported_clocks,
+            query.query_supported_clocks,
+        ),
+        (
+            List::ComputeApps,
+            query.help_query_compute_apps,
+            query.query_compute_apps,
+        ),
+        (
+            List::AccountedApps,
+            query.help_query_accounted_apps,
+            query.query_accounted_apps,
+        ),
+        (
+            List::RetiredPages,
+            query.help_query_retired_pages,
+            query.query_retired_pages,
+        ),
+        (
+            List::RemappedRows,
+            query.help_query_remapped_rows,
+            query.query_remapped_rows,
+        ),
+    ];
+    let only_one = refused("Only one --query-* switch can be used at a time.\n");
+    let mut asked = None;
+    for (list, help, fields) in lists {
+        if let Some(fields) = fields
+            && asked.replace((list, fields)).is_some()
+        {
+            return Err(only_one);
+        }
+        if help {
+            return Ok(Command::HelpQuery(list).into());
+        }
+    }
+    let (list, fields) = asked.ok_or(only_one)?;
+    line.known()?;
+    Ok(Args {
+        command: Command::Query {
+            list,
+            fields,
+            format: query.format,
+        },
+        ids: query.id,
+        file: query.filename.map(PathBuf::from),
+        every: query.repeat.every()?,
+    })
+}
+
+#[derive(Debug, Parser)]
+#[command(
+    no_binary_name = true,
+    args_override_self = true,
+    disable_help_flag = true
+)]
+struct LogLine {
+    #[arg(long, alias = "all-gpus")]
+    query: bool,
+    #[arg(long)]
+    unit: bool,
+    #[arg(long)]
+    xml_format: bool,
+    #[arg(long)]
+    dtd: bool,
+    #[arg(long)]
+    display: Option<String>,
+    #[arg(long)]
+    columns: Option<u32>,
+    #[arg(long, alias = "gpu")]
+    id: Option<String>,
+    #[arg(long)]
+    filename: Option<String>,
+    #[command(flatten)]
+    repeat: Loop,
+}
+
+/// The report and the summary, with nvidia-smi's refusals in its order.
+pub fn log(line: &Line) -> Result<Args, Error> {
+    line.known()?;
+    let log = LogLine::try_parse_from(canonical(line))?;
+    let without_query = [
+        (log.unit, "-u/--unit to run a unit query"),
+        (log.xml_format, "-x/--xml-format to run an XML query"),
+        (
+            log.display.is_some(),
+            "-d/--display to run a filtered query",
+        ),
+    ];
+    if let Some((_, what)) = without_query.iter().find(|(given, _)| *given && !log.query) {
+        return Err(refused(format!(
+            "Invalid combination of input arguments. Specify -q/--query and {what}.  Please run 'nvidia-smi -h' for help.\n\n"
+        )));
+    }
+    let columns = match log.columns.map(|columns| columns as usize) {
+        Some(0 | 65..) => {
+            return Err(refused(
+                "Invalid number of columns. Please provide a value between 1 and 64.\n",
+            ));
+        }
+        columns => columns,
+    };
+    let every = log.repeat.every()?;
+    let impossible = [
+        (
+            log.display.is_some() && log.xml_format,
+            "--display/-d flags can not be combined with -x/--xml-format flags",
+        ),
+        (
+            log.display.is_some() && log.unit,
+            "--display/-d flags can not be combined with -u/--unit flags",
+        ),
+        (
+            log.dtd && !log.xml_format,
+            "Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD",
+        ),
+    ];
+    if let Some((_, why)) = impossible.iter().find(|(given, _)| *given) {
+        return Err(refused(format!(
+            "Invalid combination of input arguments: {why}.\n"
+        )));
+    }
+    let command = if log.query {
+        Command::Log {
+            display: log.display,
+            xml: log.xml_format,
+            dtd: log.dtd,
+            unit: log.unit,
+        }
+    } else {
+        Command::Summary { columns }
+    };
+    Ok(Args {
+        command,
+        ids: log.id,
+        file: log.filename.map(PathBuf::from),
+        every,
+    })
+}
+
+/// The line as clap knows it.
+fn canonical(line: &Line) -> impl Iterator<Item = String> {
+    line.given.iter().map(spelling::Given::canonical)
+}

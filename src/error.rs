@@ -1,0 +1,281 @@
+//! What nvsmi says when it cannot answer, and the exit status it says it with.
+
+use std::fmt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::nvml::{Missing, OpenError};
+
+/// The exit statuses of nvidia-smi; scripts tell failures apart by them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// A bad option, value, field or combination of them.
+    InvalidArgument = 2,
+    /// The device or the platform does not have what was asked for.
+    NotSupported = 3,
+    /// The user may not do that.
+    NoPermission = 4,
+    /// No such GPU, or none at all.
+    NotFound = 6,
+    /// A GPU's external power cables are not attached.
+    InsufficientPower = 8,
+    /// The kernel driver is not loaded.
+    DriverNotLoaded = 9,
+    /// The kernel found a problem with a GPU's interrupts.
+    IrqIssue = 11,
+    /// There is no NVML library, or it cannot be opened.
+    LibraryNotFound = 12,
+    /// The NVML library is too old for the question.
+    FunctionNotFound = 13,
+    /// A GPU's infoROM is corrupted.
+    CorruptedInforom = 14,
+    /// A GPU has fallen off the bus.
+    GpuLost = 15,
+    /// The operating system blocks access to a GPU.
+    OperatingSystem = 17,
+    /// The library and the kernel driver are of different versions.
+    LibraryMismatch = 18,
+    /// A GPU is in use by another client.
+    InUse = 19,
+    /// The driver has run out of a resource.
+    InsufficientResources = 23,
+    /// Everything else.
+    Other = 255,
+}
+
+/// Every status that stands for the NVML code of the same number.
+const FROM_NVML: &[Status] = &[
+    Status::InvalidArgument,
+    Status::NotSupported,
+    Status::NoPermission,
+    Status::NotFound,
+    Status::InsufficientPower,
+    Status::DriverNotLoaded,
+    Status::IrqIssue,
+    Status::LibraryNotFound,
+    Status::FunctionNotFound,
+    Status::CorruptedInforom,
+    Status::GpuLost,
+    Status::OperatingSystem,
+    Status::LibraryMismatch,
+    Status::InUse,
+    Status::InsufficientResources,
+];
+
+impl From<Missing> for Status {
+    fn from(missing: Missing) -> Self {
+        FROM_NVML
+            .iter()
+            .copied()
+            .find(|status| u32::from(*status as u8) == missing.code())
+            .unwrap_or(Self::Other)
+    }
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+/// A failure: the text for stdout, exactly as it is printed, final newlines
+/// included (nvidia-smi ends its messages with none, one or two), and the
+/// status to exit with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    message: String,
+    status: Status,
+}
+
+impl Error {
+    /// A failure with its text, printed as it stands.
+    pub fn new(status: Status, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            status,
+        }
+    }
+
+    /// The status to exit with.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// NVML did not start: what `nvmlInit_v2` returned. A version mismatch
+    /// also names the library's version, as `nvmlSystemGetNVMLVersion` gives it.
+    fn init(missing: Missing, library_version: Option<&str>) -> Self {
+        let status = Status::from(missing);
+        let message = match status {
+            Status::LibraryNotFound => "\
+                NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. \
+                Please make sure that the NVIDIA Display Driver is properly \
+                installed and present in your system.\n\
+                Please also try adding directory that contains libnvidia-ml.so \
+                to your system PATH.\n"
+                .to_owned(),
+            Status::DriverNotLoaded => "\
+                NVIDIA-SMI has failed because it couldn't communicate with the \
+                NVIDIA driver. Make sure that the latest NVIDIA driver is \
+                installed and running.\n\n"
+                .to_owned(),
+            _ => {
+                let mut message = format!("Failed to initialize NVML: {}\n", summary(missing));
+                if let (Status::LibraryMismatch, Some(version)) = (status, library_version) {
+                    message += &format!("NVML library version: {version}\n");
+                }
+                message
+            }
+        };
+        Self::new(status, message)
+    }
+
+    /// The driver did not open.
+    pub fn open(error: OpenError) -> Self {
+        match error {
+            OpenError::NoLibrary => Self::init(Missing::from_code(12), None),
+            OpenError::Init { code, library } => Self::init(code, library.as_deref()),
+        }
+    }
+
+    /// A command that nvidia-smi has and nvsmi does not.
+    pub fn not_built(name: &str) -> Self {
+        Self::new(Status::Other, format!("nvsmi does not have {name}.\n"))
+    }
+
+    /// `nvmlDeviceGetCount_v2` failed under a list (`-L`).
+    pub fn list_count(missing: Missing) -> Self {
+        let words = summary(missing);
+        let message = format!("Unable to determine the number of available GPUs: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// `nvmlDeviceGetCount_v2` failed under anything else; nvidia-smi ends
+    /// this line without a newline.
+    pub fn count(missing: Missing) -> Self {
+        Self::new(missing.into(), "Unable to determine the number of GPUs")
+    }
+
+    /// The excluded GPUs cannot be counted or described (`-B`).
+    pub fn excluded(missing: Missing) -> Self {
+        let words = summary(missing);
+        Self::new(
+            missing.into(),
+            format!("Unable to determine the number of excluded GPUs: {words}\n"),
+        )
+    }
+
+    /// A GPU has no handle, under a list (`-L`).
+    pub fn list_handle(index: u32, missing: Missing) -> Self {
+        let words = summary(missing);
+        let message = format!("Unable to determine the device handle for gpu {index}: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// A GPU does not tell its name, under a list (`-L`).
+    pub fn list_name(bus_id: &str, missing: Missing) -> Self {
+        let words = summary(missing);
+        let message = format!("Unable to determine the product name for gpu {bus_id}: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// There are no GPUs, or none of those that `-i` names.
+    pub fn no_devices() -> Self {
+        Self::new(Status::NotFound, "No devices were found\n")
+    }
+
+    /// `-i` names nothing at all; nvidia-smi ends this line without a newline.
+    pub fn empty_ids() -> Self {
+        Self::new(
+            Status::Other,
+            "Failed to parse device string on command line",
+        )
+    }
+
+    /// The file of `-f` cannot be written to.
+    pub fn log_file(path: &Path) -> Self {
+        let message = format!("Failed to create the log file {}\n\n", path.display());
+        Self::new(Status::Other, message)
+    }
+
+    /// The file of `-f` cannot be written to, as the `--query-*` options put it.
+    pub fn query_file(path: &Path) -> Self {
+        let message = format!("Failed to create log file {}\n\n", path.display());
+        Self::new(Status::Other, message)
+    }
+
+    /// A name in a `--query-*` list that is no field.
+    pub fn unknown_field(name: &str) -> Self {
+        let message = format!("Field \"{name}\" is not a valid field to query.\n\n");
+        Self::new(Status::InvalidArgument, message)
+    }
+
+    /// A name in the list of `-d` that is no section.
+    #[expect(dead_code, reason = "-q is not built yet")]
+    pub fn unknown_section() -> Self {
+        Self::new(
+            Status::InvalidArgument,
+            "Failed to parse --display/-d flags\n",
+        )
+    }
+}
+
+/// The words for a code where nvidia-smi starts: it calls "not supported"
+/// `N/A` there.
+fn summary(missing: Missing) -> &'static str {
+    match missing {
+        Missing::NotSupported => "N/A",
+        other => other.words(),
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn init(code: u32) -> (u8, String) {
+        let error = Error::init(Missing::from_code(code), Some("580.159"));
+        (error.status() as u8, error.to_string())
+    }
+
+    #[test]
+    fn codes_that_nvidia_smi_passes_on_keep_their_number() {
+        let kept = (1..=30).filter(|code| u32::from(init(*code).0) == *code);
+        let recorded = [2, 3, 4, 6, 8, 9, 11, 12, 13, 14, 15, 17, 18, 19, 23];
+        assert_eq!(kept.collect::<Vec<_>>(), recorded);
+        for other in [1, 5, 7, 10, 16, 20, 21, 22, 24, 30, 77, 999] {
+            assert_eq!(init(other).0, 255, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_failed_start_reads_as_recorded() {
+        let expected = [
+            (3, 3, "Failed to initialize NVML: N/A\n"),
+            (
+                4,
+                4,
+                "Failed to initialize NVML: Insufficient Permissions\n",
+            ),
+            (
+                18,
+                18,
+                "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 580.159\n",
+            ),
+            (77, 255, "Failed to initialize NVML: Unknown Error\n"),
+        ];
+        for (code, status, message) in expected {
+            assert_eq!(init(code), (status, message.to_owned()));
+        }
+        assert!(init(9).1.ends_with("installed and running.\n\n"));
+        assert_eq!(init(12).1.lines().count(), 2);
+    }
+}

@@ -1,0 +1,143 @@
+//! Numbers as nvidia-smi reads them: C's `strtol`, `strtoul` and `strtof`,
+//! with the words that stand for numbers.
+
+/// The words that nvidia-smi accepts wherever it accepts a whole number,
+/// whatever the option: `-c ENABLED` is `-c 1`.
+const WORDS: &[(&str, u32)] = &[
+    ("DISABLED", 0),
+    ("ENABLED", 1),
+    ("VOLATILE", 0),
+    ("AGGREGATE", 1),
+    ("DEFAULT", 0),
+    ("EXCLUSIVE_THREAD", 1),
+    ("PROHIBITED", 2),
+    ("EXCLUSIVE_PROCESS", 3),
+    ("ALL_ON", 0),
+    ("COMPUTE", 1),
+    ("LOW_DP", 2),
+    ("GREEN", 0),
+    ("AMBER", 1),
+    ("UNRESTRICTED", 0),
+    ("RESTRICTED", 1),
+    ("WDDM", 0),
+    ("TCC", 1),
+    ("RESTORE_DEFAULT", 0),
+    ("OVERRIDE", 1),
+];
+
+/// A signed 32-bit number or a word, kept as its bits: -1 is `u32::MAX`.
+pub fn int(text: &str) -> Option<u32> {
+    word(text).or_else(|| {
+        let value = match text.trim_start().strip_prefix('-') {
+            Some(digits) => -magnitude(digits)?,
+            None => unsigned(text)?,
+        };
+        i32::try_from(value).ok().map(i32::cast_unsigned)
+    })
+}
+
+/// An unsigned 32-bit number or a word; not even `-0` may have a sign.
+pub fn uint(text: &str) -> Option<u32> {
+    word(text).or_else(|| u32::try_from(unsigned(text)?).ok())
+}
+
+/// A number with a fraction, read as far as it goes: `300W` is 300. A zero
+/// must be all there is, and nothing at all is zero.
+pub fn float(text: &str) -> Option<f32> {
+    let digits = text.trim_start();
+    let prefix = |end| Some((digits.get(..end)?.parse().ok()?, end));
+    let longest = (1..=digits.len()).rev().find_map(prefix);
+    match longest {
+        Some((number, end)) if number != 0.0 || end == digits.len() => Some(number),
+        None if text.is_empty() => Some(0.0),
+        _ => None,
+    }
+}
+
+fn word(text: &str) -> Option<u32> {
+    let (_, value) = WORDS.iter().find(|(word, _)| *word == text)?;
+    Some(*value)
+}
+
+fn unsigned(text: &str) -> Option<i64> {
+    let text = text.trim_start();
+    magnitude(text.strip_prefix('+').unwrap_or(text))
+}
+
+/// Digits in C's notation: `0x` makes them hexadecimal, a leading 0 octal.
+fn magnitude(text: &str) -> Option<i64> {
+    let (digits, radix) = match text.strip_prefix('0') {
+        Some(rest) if rest.starts_with(['x', 'X']) => (&rest[1..], 16),
+        Some(rest) if !rest.is_empty() => (rest, 8),
+        _ => (text, 10),
+    };
+    // Rust would take one more sign here.
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    i64::from_str_radix(digits, radix).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ints_follow_strtol() {
+        for (text, value) in [
+            ("0", 0),
+            ("+1", 1),
+            (" 1", 1),
+            ("0x1F", 31),
+            ("010", 8),
+            ("-0", 0),
+            ("-1", u32::MAX),
+            ("EXCLUSIVE_PROCESS", 3),
+        ] {
+            assert_eq!(int(text), Some(value), "{text:?}");
+        }
+        for text in [
+            "",
+            " ",
+            "1 ",
+            "1x",
+            "1.5",
+            "08",
+            "0x",
+            "--1",
+            "+-1",
+            "-+1",
+            "- 1",
+            "0x-1",
+            "enabled",
+            "2147483648",
+        ] {
+            assert_eq!(int(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn uints_have_no_sign() {
+        assert_eq!(uint("4294967295"), Some(u32::MAX));
+        assert_eq!(uint("OVERRIDE"), Some(1));
+        for text in ["-0", "-1", "4294967296", "", "1,2"] {
+            assert_eq!(uint(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn floats_are_read_as_far_as_they_go() {
+        for (text, value) in [
+            ("", 0.0),
+            ("300", 300.0),
+            ("1.5W", 1.5),
+            ("1e1", 10.0),
+            ("1,2", 1.0),
+        ] {
+            assert_eq!(float(text), Some(value), "{text:?}");
+        }
+        for text in ["W", "--1", "- 1", "+", "=", "0W", " "] {
+            assert_eq!(float(text), None, "{text:?}");
+        }
+    }
+}

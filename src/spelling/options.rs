@@ -1,0 +1,181 @@
+//! Every option of the command line: one row an option. The parser and the
+//! usage screen are both made from these rows.
+
+use super::Form::{self, Dtd, Help, List, Log, Modify, Query, Unit, Version};
+
+use Takes::{Float, Int, MaybeText, Nothing, Text, Uint};
+
+/// What an option takes after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing.
+    Nothing,
+    /// Any text.
+    Text,
+    /// Any text, or nothing.
+    MaybeText,
+    /// A whole number of 32 bits, or one of the words that stand for numbers.
+    Int,
+    /// The same without a sign.
+    Uint,
+    /// A number with a fraction.
+    Float,
+}
+
+/// One option.
+#[derive(Debug)]
+pub struct Opt {
+    /// Its spellings, a space between them, the short one first.
+    pub names: &'static str,
+    /// What follows it.
+    pub takes: Takes,
+    /// The forms of command line that know it.
+    pub forms: &'static [Form],
+    /// Its value's name on the usage screen, empty without a value.
+    pub value: &'static str,
+    /// What it does; an option without this is accepted but not advertised.
+    pub help: &'static str,
+}
+
+impl Opt {
+    /// The name without dashes that stands for all the spellings.
+    pub fn word(&self) -> &'static str {
+        let long = self
+            .names
+            .split(' ')
+            .find_map(|name| name.strip_prefix("--"));
+        long.unwrap_or(self.names)
+    }
+}
+
+/// Options under one heading of the usage screen.
+#[derive(Debug)]
+pub struct Group {
+    /// The heading.
+    pub title: &'static str,
+    /// The options, in the order shown.
+    pub options: &'static [Opt],
+}
+
+const fn opt(
+    names: &'static str,
+    takes: Takes,
+    forms: &'static [Form],
+    value: &'static str,
+    help: &'static str,
+) -> Opt {
+    Opt {
+        names,
+        takes,
+        forms,
+        value,
+        help,
+    }
+}
+
+/// Every option there is.
+#[rustfmt::skip]
+pub const GROUPS: &[Group] = &[
+    Group { title: "GENERAL", options: &[
+        opt("-h --help", Nothing, &[Help], "", "Show this screen"),
+        opt("--version", Nothing, &[Version], "", "Show the versions of the tool, NVML, the driver and CUDA"),
+        opt("-L --list-gpus", Nothing, &[List], "", "List the GPUs, with the MIG devices on them"),
+        opt("-B --list-excluded-gpus --list-blacklist-gpus", Nothing, &[List], "", "List the GPUs that the driver leaves out"),
+        opt("-col --columns", Int, &[Log], "N", "Show the summary in N columns, 1 to 64"),
+    ]},
+    Group { title: "WITH THE SUMMARY, -q OR --query-*", options: &[
+        opt("-i --id", Text, &[Modify, Unit, Query, Log], "IDS", "Only these GPUs: index, UUID, serial or PCI bus id,\nseveral with commas between them"),
+        opt("-g --gpu", Text, &[Modify, Query, Log], "", ""),
+        opt("-f --filename", Text, &[Dtd, Query, Log], "FILE", "Write to FILE instead of the terminal"),
+        opt("-l --loop", MaybeText, &[Query, Log], "SEC", "Again every SEC seconds (5), until interrupted"),
+        opt("-lms --loop-ms", MaybeText, &[Query, Log], "MS", "Again every MS milliseconds (100), until interrupted"),
+    ]},
+    Group { title: "FULL REPORT", options: &[
+        opt("-q --query", Nothing, &[Dtd, Log], "", "Report everything about the GPUs"),
+        opt("-a --all-gpus", Nothing, &[Log], "", ""),
+        opt("-u --unit", Nothing, &[Dtd, Log], "", "Report on S-class units instead of GPUs"),
+        opt("-x --xml-format", Nothing, &[Log], "", "Write the report as XML"),
+        opt("--dtd", Nothing, &[Dtd, Log], "", "With -q -x, put the DTD into the XML;\nby itself or with -u, print the DTD"),
+        opt("-d --display", Text, &[Log], "SECTIONS", "Only these sections, with commas between them: MEMORY,\nUTILIZATION, ECC, TEMPERATURE, POWER, CLOCK, COMPUTE,\nPIDS, PERFORMANCE, SUPPORTED_CLOCKS, PAGE_RETIREMENT,\nACCOUNTING, ENCODER_STATS, SUPPORTED_GPU_TARGET_TEMP,\nVOLTAGE, FBC_STATS, ROW_REMAPPER, GSP_FIRMWARE_VERSION,\nPOWER_SMOOTHING, POWER_PROFILES; not with -u or -x"),
+    ]},
+    Group { title: "SELECTED FIELDS AS CSV (one list at a time; each --help-query-* names its fields)", options: &[
+        opt("--query-gpu", Text, &[Query], "FIELDS", "Fields of each GPU"),
+        opt("--query-supported-clocks", Text, &[Query], "FIELDS", "Clock pairs that a GPU can run at"),
+        opt("--query-compute-apps", Text, &[Query], "FIELDS", "Processes computing on a GPU now"),
+        opt("--query-accounted-apps", Text, &[Query], "FIELDS", "Processes kept by accounting mode"),
+        opt("--query-retired-pages", Text, &[Query], "FIELDS", "Memory pages taken out of service"),
+        opt("--query-remapped-rows", Text, &[Query], "FIELDS", "Memory rows replaced by spare ones"),
+        opt("--help-query-gpu", Nothing, &[Query], "", "Fields of --query-gpu"),
+        opt("--help-query-supported-clocks", Nothing, &[Query], "", "Fields of --query-supported-clocks"),
+        opt("--help-query-compute-apps", Nothing, &[Query], "", "Fields of --query-compute-apps"),
+        opt("--help-query-accounted-apps", Nothing, &[Query], "", "Fields of --query-accounted-apps"),
+        opt("--help-query-retired-pages", Nothing, &[Query], "", "Fields of --query-retired-pages"),
+        opt("--help-query-remapped-rows", Nothing, &[Query], "", "Fields of --query-remapped-rows"),
+        opt("--format", MaybeText, &[Query], "LIST", "csv, with noheader for no heading line and nounits\nfor bare numbers"),
+    ]},
+    Group { title: "CHANGING A GPU (one change at a time; most need root)", options: &[
+        opt("-pm --persistence-mode", Int, &[Modify], "MODE", "Keep the driver loaded: 0/DISABLED, 1/ENABLED"),
+        opt("-e --ecc-config", Int, &[Modify], "MODE", "ECC memory: 0/DISABLED, 1/ENABLED"),
+        opt("-p --reset-ecc-errors", Int, &[Modify], "KIND", "Set ECC error counts to zero: 0/VOLATILE, 1/AGGREGATE"),
+        opt("-c --compute-mode", Int, &[Modify], "MODE", "Who may compute: 0/DEFAULT, 2/PROHIBITED,\n3/EXCLUSIVE_PROCESS (1/EXCLUSIVE_THREAD is obsolete)"),
+        opt("-dm --driver-model", Int, &[Modify], "", ""),
+        opt("-fdm --force-driver-model", Int, &[Modify], "", ""),
+        opt("--gom", Int, &[Modify], "MODE", "Operation mode: 0/ALL_ON, 1/COMPUTE, 2/LOW_DP"),
+        opt("-r --gpu-reset", MaybeText, &[Modify], "bus", "Reset the GPU; with bus, by a reset of its bus"),
+        opt("-vm --virt-mode", Int, &[Modify], "MODE", "Virtualization mode: 3 vGPU, 4 vSGA"),
+        opt("-lgc --lock-gpu-clocks", Text, &[Modify], "MIN,MAX", "Hold the GPU clock between two speeds, or at one, MHz"),
+        opt("-m --mode", Uint, &[Modify], "MODE", "How -lgc holds it: 0, 1"),
+        opt("-rgc --reset-gpu-clocks", Nothing, &[Modify], "", "Let the GPU clock go"),
+        opt("-lmc --lock-memory-clocks", Text, &[Modify], "MIN,MAX", "Hold the memory clock between two speeds, or at one, MHz"),
+        opt("-rmc --reset-memory-clocks", Nothing, &[Modify], "", "Let the memory clock go"),
+        opt("-lmcd --lock-memory-clocks-deferred", Uint, &[Modify], "MHZ", "Hold the memory clock from the next driver load on"),
+        opt("-rmcd --reset-memory-clocks-deferred", Nothing, &[Modify], "", "Take that back"),
+        opt("-ac --applications-clocks --application-clocks", Text, &[Modify], "MEM,GPU", "Clocks to run applications at (MHz)"),
+        opt("-rac --reset-applications-clocks --reset-application-clocks", Nothing, &[Modify], "", "Set those clocks back to their defaults"),
+        opt("-acp --applications-clocks-permission", Int, &[Modify], "", ""),
+        opt("-pl --power-limit", Float, &[Modify], "WATTS", "Most power that the GPU may draw"),
+        opt("-sc --scope", Int, &[Modify], "SCOPE", "What -pl limits: 0 the GPU, 1 the module it is on"),
+        opt("-cc --cuda-clocks", Int, &[Modify], "MODE", "Higher clocks under CUDA: 0/RESTORE_DEFAULT, 1/OVERRIDE"),
+        opt("-am --accounting-mode", Int, &[Modify], "MODE", "Statistics of ended processes: 0/DISABLED, 1/ENABLED"),
+        opt("-caa --clear-accounted-apps", Nothing, &[Modify], "", "Forget the statistics kept so far"),
+        opt("--auto-boost-default", Int, &[Modify], "MODE", "Auto boost unless a program asks: 0/DISABLED, 1/ENABLED"),
+        opt("--auto-boost-permission", Int, &[Modify], "MODE", "Who may change auto boost: 0/UNRESTRICTED, 1/RESTRICTED"),
+        opt("-mig --multi-instance-gpu", Int, &[Modify], "MODE", "Multi-Instance GPU: 0/DISABLED, 1/ENABLED"),
+        opt("-gtt --gpu-target-temp", Int, &[Modify], "CELSIUS", "Temperature that the GPU aims at"),
+        opt("-den --dram-encryption", Int, &[Modify], "MODE", "Encryption of GPU memory: 0/DISABLED, 1/ENABLED"),
+        opt("--set-hostname", Text, &[Modify], "NAME", "Give the GPU a host name"),
+        opt("--get-hostname", Nothing, &[Modify], "", "Show the GPU's host name"),
+        opt("-eow --error-on-warning", Nothing, &[Modify], "", "Count warnings as failures"),
+    ]},
+    Group { title: "CHANGING A UNIT", options: &[
+        opt("-t --toggle-led", Int, &[Unit], "STATE", "Colour of the unit's LED: 0/GREEN, 1/AMBER"),
+    ]},
+];
+
+/// The words that may stand first on a command line, and what each is for.
+/// What follows one is its own business.
+pub const SUBCOMMANDS: &[(&str, &str)] = &[
+    ("dmon", "Watch the GPUs, one line a sample"),
+    ("daemon", "Record the GPUs in the background"),
+    ("replay", "Show what the daemon recorded"),
+    ("pmon", "Watch the processes on the GPUs"),
+    ("topo", "How the GPUs, CPUs and network cards are connected"),
+    ("drain", "Take a GPU out of use, and back"),
+    ("nvlink", "State and counters of the NVLinks"),
+    ("c2c", "State of the chip-to-chip links"),
+    ("clocks", "Boost groups and sparse operation"),
+    ("encodersessions", "Video encoding sessions"),
+    ("fbcsessions", "Frame buffer capture sessions"),
+    ("vgpu", "Virtual GPUs"),
+    ("mig", "GPU instances and compute instances"),
+    ("compute-policy", "Time slices of compute work"),
+    ("boost-slider", "Boost sliders"),
+    ("power-hint", "Estimated power at given clocks"),
+    ("base-clocks", "Base clocks"),
+    ("conf-compute", "Confidential computing"),
+    ("gpm", "Performance monitoring counters"),
+    ("pci", "PCIe errors and counters"),
+    ("power-smoothing", "Power smoothing"),
+    ("power-profiles", "Workload power profiles"),
+    ("prm", "PRM registers"),
+];
