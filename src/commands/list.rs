@@ -1,0 +1,77 @@
+//! `-L` and `-B`: one line a GPU.
+
+use std::io::Write;
+
+use crate::error::Error;
+use crate::nvml::{Driver, Gpu, Reading};
+use crate::value::printable;
+
+/// `-L`: name and UUID of every GPU, and of the MIG devices on it.
+pub fn gpus(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
+    let gpus = driver.gpus().map_err(Error::list_count)?;
+    if gpus.is_empty() {
+        return write(out, format_args!("No devices found.\n"));
+    }
+    let mut failure = None;
+    for gpu in &gpus {
+        if let Err(error) = gpu_lines(gpu, out) {
+            out.extend(error.to_string().bytes());
+            failure.get_or_insert(error.status());
+        }
+    }
+    failure.map_or(Ok(()), |status| Err(Error::new(status, "")))
+}
+
+fn gpu_lines(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
+    gpu.device()
+        .map_err(|missing| Error::list_handle(gpu.index(), missing))?;
+    let name = gpu.name().map_err(|missing| {
+        let bus_id = gpu.pci().map(|pci| pci.short_bus_id).unwrap_or_default();
+        Error::list_name(&bus_id, missing)
+    })?;
+    let uuid = shown(gpu.uuid());
+    write(
+        out,
+        format_args!("GPU {}: {} (UUID: {uuid})\n", gpu.index(), printable(&name)),
+    )?;
+    for mig in gpu.mig_devices() {
+        let (name, uuid) = (shown(mig.name()), shown(mig.uuid()));
+        // The name begins with the GPU's: "NVIDIA H200 MIG 1g.18gb".
+        let name = name
+            .find("MIG ")
+            .map_or(name.as_str(), |start| &name[start..]);
+        write(
+            out,
+            format_args!("  {name:<15} Device {:>2}: (UUID: {uuid})\n", mig.index()),
+        )?;
+    }
+    Ok(())
+}
+
+fn shown(reading: Reading<String>) -> String {
+    match reading {
+        Ok(text) => printable(&text).into_owned(),
+        Err(missing) => missing.words_or_not_available().to_owned(),
+    }
+}
+
+/// `-B`: the GPUs that the driver was told to leave alone.
+pub fn excluded(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
+    let excluded = driver.excluded_gpus().map_err(Error::excluded)?;
+    if excluded.is_empty() {
+        return write(out, format_args!("No excluded devices found.\n"));
+    }
+    for (index, (bus_id, uuid)) in excluded.iter().enumerate() {
+        write(
+            out,
+            format_args!("Excluded GPU {index}: {bus_id} (UUID: {uuid})\n"),
+        )?;
+    }
+    Ok(())
+}
+
+fn write(out: &mut Vec<u8>, line: std::fmt::Arguments) -> Result<(), Error> {
+    // Writing to memory does not fail.
+    let _ = out.write_fmt(line);
+    Ok(())
+}

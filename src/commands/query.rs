@@ -1,0 +1,143 @@
+//! The selective queries: chosen fields of GPUs or of what is on them, as csv.
+
+use jiff::ZonedDateTime as Time;
+
+use crate::args::{Format, List};
+use crate::error::Error;
+use crate::fields::{self, ClockPair, Field, Process, RetiredPage, Row, Table};
+use crate::nvml::{Accounted, Driver, Gpu, Reading};
+use crate::render::csv;
+
+/// One sample: appends the lines about these GPUs.
+pub type Sample = Box<dyn Fn(&Driver, &[Gpu], &Time, &mut Vec<u8>)>;
+
+/// A query whose fields have all been found.
+pub struct Query {
+    /// The line with the names, empty when it was not asked for.
+    pub header: Vec<u8>,
+    /// Asks and prints once.
+    pub sample: Sample,
+}
+
+/// Looks up a comma separated list of field names; empty items do not count.
+pub fn prepare(list: List, names: &str, format: Option<&str>) -> Result<Query, Error> {
+    match list {
+        List::Gpu => query(fields::GPU, names, format, |_, _| vec![()]),
+        List::RemappedRows => query(fields::REMAPPED_ROWS, names, format, |_, _| vec![()]),
+        List::ComputeApps => query(fields::COMPUTE_APPS, names, format, compute_apps),
+        List::AccountedApps => query(fields::ACCOUNTED_APPS, names, format, accounted_apps),
+        List::SupportedClocks => query(fields::SUPPORTED_CLOCKS, names, format, supported_clocks),
+        List::RetiredPages => query(fields::RETIRED_PAGES, names, format, retired_pages),
+    }
+}
+
+/// A list that cannot be read is one line that says so: no line would claim that
+/// there is nothing.
+fn query<T: 'static>(
+    table: &Table<T>,
+    names: &str,
+    format: Option<&str>,
+    items: fn(&Driver, &Gpu) -> Vec<T>,
+) -> Result<Query, Error> {
+    let fields: Vec<&'static Field<T>> = names
+        .split(',')
+        .filter(|name| !name.is_empty())
+        .map(|name| fields::find(table, name).ok_or_else(|| Error::unknown_field(name)))
+        .collect::<Result<_, _>>()?;
+    let format = Format::read(format.unwrap_or("csv"))?;
+    let mut header = Vec::new();
+    if format.header {
+        csv::header(&fields, &mut header);
+    }
+    let sample = move |driver: &Driver, gpus: &[Gpu], time: &Time, out: &mut Vec<u8>| {
+        for gpu in gpus {
+            for item in items(driver, gpu) {
+                csv::row(
+                    &fields,
+                    &Row {
+                        time,
+                        driver,
+                        gpu,
+                        item,
+                    },
+                    format,
+                    out,
+                );
+            }
+        }
+    };
+    Ok(Query {
+        header,
+        sample: Box::new(sample),
+    })
+}
+
+/// Processes with a compute context.
+fn compute_apps(driver: &Driver, gpu: &Gpu) -> Vec<Process> {
+    match gpu.compute_processes() {
+        Ok(contexts) => contexts
+            .iter()
+            .map(|context| Process::of(driver, context))
+            .collect(),
+        Err(missing) => vec![Process::unknown(missing)],
+    }
+}
+
+/// Processes that the driver keeps accounts of.
+fn accounted_apps(_: &Driver, gpu: &Gpu) -> Vec<Reading<Accounted>> {
+    match gpu.accounted() {
+        Ok(processes) => processes.into_iter().map(Ok).collect(),
+        Err(missing) => vec![Err(missing)],
+    }
+}
+
+/// Every memory clock with every graphics clock that goes with it.
+fn supported_clocks(_: &Driver, gpu: &Gpu) -> Vec<ClockPair> {
+    let memory_clocks = match gpu.supported_memory_clocks() {
+        Ok(clocks) => clocks,
+        Err(missing) => {
+            return vec![ClockPair {
+                memory: Err(missing),
+                graphics: Err(missing),
+            }];
+        }
+    };
+    memory_clocks
+        .into_iter()
+        .flat_map(|memory| {
+            let pair = move |graphics| ClockPair {
+                memory: Ok(memory),
+                graphics,
+            };
+            match gpu.supported_graphics_clocks(memory) {
+                Ok(clocks) => clocks
+                    .into_iter()
+                    .map(|graphics| pair(Ok(graphics)))
+                    .collect(),
+                Err(missing) => vec![pair(Err(missing))],
+            }
+        })
+        .collect()
+}
+
+/// The pages retired for each cause; a cause without an answer has one line.
+fn retired_pages(_: &Driver, gpu: &Gpu) -> Vec<RetiredPage> {
+    ["Single Bit ECC", "Double Bit ECC"]
+        .into_iter()
+        .enumerate()
+        .flat_map(|(number, cause)| {
+            let page = move |address, time| RetiredPage {
+                address,
+                time,
+                cause,
+            };
+            match gpu.retired_pages(number as u32) {
+                Ok(pages) => pages
+                    .into_iter()
+                    .map(|(address, time)| page(Ok(address), Ok(time)))
+                    .collect(),
+                Err(missing) => vec![page(Err(missing), Err(missing))],
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,76 @@
+//! `-l` and `-lms`: the same answer again and again, without drift.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use jiff::ZonedDateTime as Time;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::nvml::Gpu;
+use crate::output::Output;
+
+/// Takes one sample, or one `every` so often until it is stopped; each is one
+/// write. Handles are kept, and so are facts that cannot change.
+pub fn repeat(
+    every: Option<Duration>,
+    gpus: &mut [Gpu],
+    output: &mut Output,
+    mut answer: Vec<u8>,
+    sample: impl Fn(&[Gpu], &Time, &mut Vec<u8>),
+) -> io::Result<()> {
+    if every.is_some() {
+        end_on_signals()?;
+    }
+    let mut due = Instant::now();
+    loop {
+        sample(gpus, &Time::now(), &mut answer);
+        output.write(&answer)?;
+        let Some(every) = every else {
+            return Ok(());
+        };
+        answer.clear();
+        gpus.iter_mut().for_each(Gpu::forget);
+        due = next(due, every, Instant::now());
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+    }
+}
+
+/// The next time that is due: a multiple of `every` after the first, those that
+/// have passed left out.
+fn next(due: Instant, every: Duration, now: Instant) -> Instant {
+    let due = due + every;
+    match now.checked_duration_since(due) {
+        None => due,
+        Some(late) => {
+            let passed = late.as_nanos() / every.as_nanos().max(1) + 1;
+            due + every.saturating_mul(u32::try_from(passed).unwrap_or(u32::MAX))
+        }
+    }
+}
+
+/// The real tool ends a loop on these signals with status 0, at once.
+fn end_on_signals() -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            std::process::exit(0);
+        }
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_have_passed_are_left_out_and_the_others_do_not_drift() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let every = Duration::from_millis(100);
+        for (now, due) in [(10, 100), (99, 100), (101, 200), (250, 300), (1000, 1100)] {
+            assert_eq!(next(start, every, at(now)), at(due), "{now}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! No arguments: what every GPU is and does, in one table.
+
+use jiff::ZonedDateTime as Time;
+
+use crate::nvml::{Context, Driver, Gpu, MigDevice, Missing, Reading};
+use crate::render::summary::{Ecc, GpuLines, MigLines, ProcessLine, Summary, summary as render};
+use crate::value::date;
+
+/// Asks what the table shows and appends it.
+///
+/// `columns` GPUs stand side by side, as far as there are so many.
+pub fn summary(driver: &Driver, gpus: &[Gpu], columns: usize, time: &Time, out: &mut Vec<u8>) {
+    let mig_mode = gpus.iter().any(in_mig_mode);
+    let summary = Summary {
+        time: date(time),
+        driver_version: driver.version(),
+        cuda_version: driver.cuda_version(),
+        gpus: gpus.iter().map(gpu_lines).collect(),
+        mig_devices: mig_mode.then(|| {
+            gpus.iter()
+                .filter(|gpu| in_mig_mode(gpu))
+                .flat_map(|gpu| {
+                    gpu.mig_devices()
+                        .into_iter()
+                        .map(|mig| mig_lines(gpu, &mig))
+                })
+                .collect()
+        }),
+        processes: gpus
+            .iter()
+            .flat_map(|gpu| process_lines(driver, gpu))
+            .collect(),
+    };
+    render(&summary, columns.min(gpus.len()), out);
+}
+
+fn in_mig_mode(gpu: &Gpu) -> bool {
+    matches!(gpu.mig(), Ok((true, _)))
+}
+
+fn gpu_lines(gpu: &Gpu) -> GpuLines {
+    GpuLines {
+        index: gpu.index(),
+        name: gpu.name(),
+        persistence: gpu.persistence(),
+        bus_id: gpu.pci().map(|pci| pci.bus_id),
+        display_active: gpu.display_active(),
+        ecc: ecc(gpu),
+        fan_speed: gpu.fan_speed(),
+        temperature: gpu.temperature(),
+        performance_state: gpu.performance_state(),
+        power_usage: gpu.power_usage(),
+        power_limit: gpu.enforced_power_limit(),
+        memory: gpu.memory(),
+        utilization: gpu.utilization().map(|busy| busy.gpu),
+        compute_mode: gpu.compute_mode(),
+        mig: gpu.mig(),
+    }
+}
+
+/// Errors are counted where ECC is on, and not in MIG mode, where each MIG
+/// device has its own count.
+fn ecc(gpu: &Gpu) -> Reading<Ecc> {
+    const UNCORRECTED: u32 = 1;
+    const VOLATILE: u32 = 0;
+    let (current, pending) = gpu.ecc()?;
+    let changes = current != pending;
+    match current {
+        false => Ok(Ecc::Off { changes }),
+        true if in_mig_mode(gpu) => Ok(Ecc::On { changes }),
+        true => gpu
+            .total_errors(UNCORRECTED, VOLATILE)
+            .map(|count| Ecc::Errors { count, changes }),
+    }
+}
+
+fn mig_lines(gpu: &Gpu, mig: &MigDevice) -> MigLines {
+    let attributes = mig.attributes();
+    MigLines {
+        gpu: gpu.index(),
+        gpu_instance: mig.gpu_instance(),
+        compute_instance: mig.compute_instance(),
+        index: mig.index(),
+        memory: mig.memory().map(|memory| (memory.used, memory.total)),
+        bar1: mig.bar1().map(|bar1| (bar1.bar1Used, bar1.bar1Total)),
+        multiprocessors: attributes.map(|has| has.multiprocessorCount),
+        errors: mig.uncorrected_errors(),
+        engines: attributes.map(|has| {
+            [
+                has.sharedCopyEngineCount,
+                has.sharedEncoderCount,
+                has.sharedDecoderCount,
+                has.sharedOfaCount,
+                has.sharedJpegCount,
+            ]
+        }),
+    }
+}
+
+/// The processes of a GPU by id, each once, with the lists that it is in.
+fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
+    let lists = [
+        gpu.compute_processes(),
+        gpu.graphics_processes(),
+        gpu.mps_processes(),
+    ];
+    let mut processes: Vec<(Context, [bool; 3])> = Vec::new();
+    for (list, contexts) in lists.into_iter().enumerate() {
+        for context in contexts.unwrap_or_default() {
+            match processes
+                .iter_mut()
+                .find(|(known, _)| same(known, &context))
+            {
+                Some((_, lists)) => lists[list] = true,
+                None => {
+                    let mut lists = [false; 3];
+                    lists[list] = true;
+                    processes.push((context, lists));
+                }
+            }
+        }
+    }
+    processes.sort_by_key(|(context, _)| context.pid);
+    processes
+        .into_iter()
+        .filter_map(|(context, lists)| {
+            let name = match driver.process_name(context.pid) {
+                // It has ended since, or it is not of this container.
+                Err(Missing::NOT_FOUND) => return None,
+                Err(missing) => missing.words().to_owned(),
+                Ok(name) => name,
+            };
+            Some(ProcessLine {
+                gpu: gpu.index(),
+                gpu_instance: context.gpu_instance,
+                compute_instance: context.compute_instance,
+                pid: context.pid,
+                kind: kind(lists),
+                name,
+                memory: context.memory,
+            })
+        })
+        .collect()
+}
+
+fn same(one: &Context, other: &Context) -> bool {
+    (one.pid, one.gpu_instance, one.compute_instance)
+        == (other.pid, other.gpu_instance, other.compute_instance)
+}
+
+/// C for compute, G for graphics, M for compute through MPS.
+fn kind([compute, graphics, mps]: [bool; 3]) -> &'static str {
+    match (mps, compute, graphics) {
+        (true, _, true) => "M+C+G",
+        (true, _, false) => "M+C",
+        (false, true, true) => "C+G",
+        (false, true, false) => "C",
+        (false, false, _) => "G",
+    }
+}

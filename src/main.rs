@@ -1,0 +1,140 @@
+//! nvsmi: nvidia-smi's command lines, output and exit codes, over NVML.
+//!
+//! The way of a command: argv -> [`args`] -> a command of [`commands`], which
+//! asks [`nvml`], builds typed facts and has [`render`] print them -> exit status.
+
+mod args;
+mod commands;
+mod error;
+mod fields;
+mod help;
+mod nvml;
+mod output;
+mod render;
+mod spelling;
+mod value;
+
+use std::io;
+use std::process::ExitCode;
+
+use crate::args::{Args, Command, Modify};
+use crate::commands::repeat::repeat;
+use crate::commands::{list, query, summary, version};
+use crate::error::Error;
+use crate::nvml::{Driver, Gpu};
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => report(&failure),
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let args = Args::read(std::env::args_os().skip(1))?;
+    let mut answer = Vec::new();
+    match &args.command {
+        Command::Help => help::usage(&mut answer),
+        Command::HelpQuery(list) => help::fields(*list, &mut answer),
+        Command::ListGpus => return list_gpus(&mut answer),
+        Command::ListExcluded => list::excluded(&open()?, &mut answer)?,
+        Command::Version => version::version(&open()?, &mut answer),
+        Command::Summary { columns } => {
+            let driver = open()?;
+            let mut gpus = select(&driver, &args)?;
+            let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
+            repeat(
+                args.every,
+                &mut gpus,
+                &mut output,
+                answer,
+                |gpus, time, out| {
+                    summary::summary(&driver, gpus, columns.unwrap_or(1), time, out);
+                },
+            )?;
+            return Ok(all_there(&gpus)?);
+        }
+        Command::Query {
+            list,
+            fields,
+            format,
+        } => {
+            let driver = open()?;
+            let query = query::prepare(*list, fields, format.as_deref())?;
+            let mut gpus = select(&driver, &args)?;
+            let mut output = Output::open(args.file.as_deref(), Error::query_file)?;
+            repeat(
+                args.every,
+                &mut gpus,
+                &mut output,
+                query.header,
+                |gpus, time, out| {
+                    (query.sample)(&driver, gpus, time, out);
+                },
+            )?;
+            return Ok(all_there(&gpus)?);
+        }
+        Command::Modify(modify) if modify.change.is_none() => {
+            select(&open()?, &args)?;
+            return Err(Modify::nothing().into());
+        }
+        command => return Err(Error::not_built(command.name()).into()),
+    }
+    Output::stdout()?.write(&answer)?;
+    Ok(())
+}
+
+/// `-L` prints what it has before it fails.
+fn list_gpus(answer: &mut Vec<u8>) -> anyhow::Result<()> {
+    let listed = list::gpus(&open()?, answer);
+    Output::stdout()?.write(answer)?;
+    Ok(listed?)
+}
+
+fn open() -> Result<Driver, Error> {
+    Driver::open().map_err(Error::open)
+}
+
+/// The GPUs that `-i` names, or all.
+fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
+    let count = driver.gpu_count().map_err(Error::count)?;
+    let gpus = match args.ids.as_deref() {
+        Some("") if count > 0 => return Err(Error::empty_ids()),
+        Some(ids) => driver.select(ids),
+        None => driver.gpus(),
+    };
+    match gpus.map_err(Error::count)? {
+        gpus if gpus.is_empty() => Err(Error::no_devices()),
+        gpus => Ok(gpus),
+    }
+}
+
+/// A GPU that NVML gives no handle for has its row with the reason; the exit
+/// status tells of it too.
+fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
+    match gpus.iter().find_map(|gpu| gpu.device().err()) {
+        None => Ok(()),
+        Some(missing) => Err(Error::new(missing.into(), "")),
+    }
+}
+
+/// Says what went wrong where the real tool says it, on stdout. A reader that
+/// has gone away has seen enough; any other failure to write is told on stderr.
+fn report(failure: &anyhow::Error) -> ExitCode {
+    if let Some(error) = failure.downcast_ref::<Error>() {
+        // There is nowhere else to say it if this fails; the status says enough.
+        let _ = Output::stdout().and_then(|mut output| output.write(error.to_string().as_bytes()));
+        return error.status().into();
+    }
+    if let Some(error) = failure.downcast_ref::<io::Error>()
+        && error.kind() == io::ErrorKind::BrokenPipe
+    {
+        return ExitCode::SUCCESS;
+    }
+    let _ = io::Write::write_fmt(
+        &mut io::stderr(),
+        format_args!("nvsmi: cannot write the answer: {failure}\n"),
+    );
+    error::Status::Other.into()
+}

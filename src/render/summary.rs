@@ -1,0 +1,413 @@
+//! The table that nvidia-smi shows without arguments: 91 columns, three lines a
+//! GPU, then MIG devices, then processes.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use super::frame;
+use crate::nvml::{Memory, Missing, Reading};
+use crate::value::{mebibytes, printable, whole_mebibytes};
+
+/// Everything that the table shows.
+pub struct Summary {
+    /// When it was taken, local time: `Mon Nov 30 23:43:58 2026`.
+    pub time: String,
+    /// The driver's version.
+    pub driver_version: Reading<String>,
+    /// The newest CUDA that the driver serves.
+    pub cuda_version: Reading<(i32, i32)>,
+    /// The GPUs.
+    pub gpus: Vec<GpuLines>,
+    /// The MIG devices; `None` where no GPU is in MIG mode.
+    pub mig_devices: Option<Vec<MigLines>>,
+    /// The processes.
+    pub processes: Vec<ProcessLine>,
+}
+
+/// What three lines show of a GPU.
+pub struct GpuLines {
+    /// Its index.
+    pub index: u32,
+    /// Its name, cut to 24 characters where it is longer than 27.
+    pub name: Reading<String>,
+    /// Persistence mode.
+    pub persistence: Reading<bool>,
+    /// PCI bus id, eight digits of domain.
+    pub bus_id: Reading<String>,
+    /// Whether a display is active on it.
+    pub display_active: Reading<bool>,
+    /// Its uncorrected errors, or the mode that takes their place.
+    pub ecc: Reading<Ecc>,
+    /// Percent.
+    pub fan_speed: Reading<u32>,
+    /// Degrees Celsius.
+    pub temperature: Reading<i32>,
+    /// 0 to 15; 32 where unknown.
+    pub performance_state: Reading<u32>,
+    /// Milliwatts.
+    pub power_usage: Reading<u32>,
+    /// Milliwatts.
+    pub power_limit: Reading<u32>,
+    /// Frame buffer.
+    pub memory: Reading<Memory>,
+    /// Percent of the last sample that kernels ran.
+    pub utilization: Reading<u32>,
+    /// `NVML_COMPUTEMODE_*`.
+    pub compute_mode: Reading<u32>,
+    /// MIG mode, now and after a reset.
+    pub mig: Reading<(bool, bool)>,
+}
+
+/// What stands under "Volatile Uncorr. ECC"; a star tells of a mode that waits
+/// for a reset.
+pub enum Ecc {
+    /// ECC is off.
+    Off {
+        /// It will be on after a reset.
+        changes: bool,
+    },
+    /// ECC is on, and counted by the MIG devices.
+    On {
+        /// It will be off after a reset.
+        changes: bool,
+    },
+    /// ECC is on, and so many errors could not be corrected since the driver was loaded.
+    Errors {
+        /// The count.
+        count: u64,
+        /// ECC will be off after a reset.
+        changes: bool,
+    },
+}
+
+/// What two lines show of a MIG device.
+pub struct MigLines {
+    /// Its GPU's index.
+    pub gpu: u32,
+    /// Its GPU instance.
+    pub gpu_instance: Reading<u32>,
+    /// Its compute instance.
+    pub compute_instance: Reading<u32>,
+    /// Its index on its GPU.
+    pub index: u32,
+    /// Bytes used and in all, of the GPU instance.
+    pub memory: Reading<(u64, u64)>,
+    /// BAR1 bytes used and in all, of the GPU instance.
+    pub bar1: Reading<(u64, u64)>,
+    /// Multiprocessors.
+    pub multiprocessors: Reading<u32>,
+    /// Uncorrected errors since the driver was loaded.
+    pub errors: Reading<u64>,
+    /// Copy engines, encoders, decoders, optical flow engines, JPEG engines.
+    pub engines: Reading<[u32; 5]>,
+}
+
+/// What one line shows of a process.
+pub struct ProcessLine {
+    /// Its GPU's index.
+    pub gpu: u32,
+    /// Its GPU instance, in MIG mode.
+    pub gpu_instance: Option<u32>,
+    /// Its compute instance, in MIG mode.
+    pub compute_instance: Option<u32>,
+    /// Its id.
+    pub pid: u32,
+    /// `C`, `G`, `M+C` and so on: which lists it is in.
+    pub kind: &'static str,
+    /// What it is called.
+    pub name: String,
+    /// Bytes that it holds.
+    pub memory: Reading<u64>,
+}
+
+const GPU_HEAD: [&str; 3] = [
+    " GPU  Name                 Persistence-M \n Fan  Temp   Perf          Pwr:Usage/Cap \n                                         ",
+    " Bus-Id          Disp.A \n           Memory-Usage \n                        ",
+    " Volatile Uncorr. ECC \n GPU-Util  Compute M. \n               MIG M. ",
+];
+
+const MIG_TITLE: &str =
+    " MIG devices:                                                                            ";
+
+const MIG_HEAD: [&str; 4] = [
+    " GPU  GI  CI  MIG \n      ID  ID  Dev \n                  ",
+    "              Shared Memory-Usage \n                Shared BAR1-Usage \n                                  ",
+    "        Vol\n SM     Unc\n        ECC",
+    "        Shared         \n CE ENC  DEC  OFA  JPG \n                       ",
+];
+
+const NO_MIG_DEVICES: &str =
+    "  No MIG devices found                                                                   ";
+
+const PROCESS_HEAD: &str = concat!(
+    " Processes:                                                                              \n",
+    "  GPU   GI   CI              PID   Type   Process name                        GPU Memory \n",
+    "        ID   ID                                                               Usage      ",
+);
+
+const NO_PROCESSES: &str =
+    "  No running processes found                                                             ";
+
+/// Writes the table, the GPUs, MIG devices and processes in so many columns side
+/// by side.
+pub fn summary(summary: &Summary, columns: usize, out: &mut Vec<u8>) {
+    let gpus = summary
+        .gpus
+        .iter()
+        .map(|gpu| gpu.cells().to_vec())
+        .collect();
+    let mut blocks = vec![
+        [
+            frame::banner(banner(summary), columns),
+            frame::columns(gpus, columns, |rows| frame::ruled(&GPU_HEAD, rows)),
+        ]
+        .join("\n"),
+    ];
+    if let Some(devices) = &summary.mig_devices {
+        let devices = devices
+            .iter()
+            .map(|device| device.cells().to_vec())
+            .collect();
+        blocks.push(frame::columns(devices, columns, mig_block));
+    }
+    let processes = summary
+        .processes
+        .iter()
+        .map(|process| vec![process.cell()])
+        .collect();
+    blocks.push(frame::columns(processes, columns, |rows| {
+        match rows.is_empty() {
+            true => frame::plain(&[PROCESS_HEAD], vec![vec![NO_PROCESSES.to_owned()]]),
+            false => frame::plain(&[PROCESS_HEAD], rows),
+        }
+    }));
+    // Writing to memory does not fail.
+    let _ = writeln!(out, "{:<31}\n{}", summary.time, blocks.join("\n\n"));
+}
+
+/// The title is a frame of its own above the head: it is as wide as all columns.
+fn mig_block(rows: Vec<Vec<String>>) -> String {
+    let title = frame::banner(MIG_TITLE.to_owned(), 1);
+    let devices = match rows.is_empty() {
+        true => [
+            frame::head(&MIG_HEAD),
+            frame::following(vec![vec![NO_MIG_DEVICES.to_owned()]]),
+        ]
+        .join("\n"),
+        false => frame::ruled(&MIG_HEAD, rows),
+    };
+    [title, devices].join("\n")
+}
+
+fn banner(summary: &Summary) -> String {
+    // The number behind NVIDIA-SMI is taken for the driver's by many scripts.
+    let driver = text(&summary.driver_version, String::clone);
+    let cuda = text(&summary.cuda_version, |(major, minor)| {
+        format!("{major}.{minor}")
+    });
+    format!(" NVIDIA-SMI {driver:<22} Driver Version: {driver:<14} CUDA Version: {cuda:<9}")
+}
+
+impl GpuLines {
+    /// Widths: 41, 24, 22.
+    fn cells(&self) -> [String; 3] {
+        let fan = inner(&self.fan_speed, |percent| format!("{percent:>3}%"));
+        let temperature = inner(&self.temperature, |degrees| format!("{degrees:>3}C"));
+        let state = match &self.performance_state {
+            Ok(state) => format!("{:>5}", format!("P{state}")),
+            missing => inner(missing, |_| String::new()),
+        };
+        let power = inner(&self.power_usage, |milliwatts| {
+            format!("{:>4}W", milliwatts / 1000)
+        });
+        let limit = inner(&self.power_limit, |milliwatts| {
+            format!("{:>4}W", milliwatts / 1000)
+        });
+        [
+            format!(
+                " {:<4} {:<27}   {:<4} \n{fan:<5} {temperature:<5}{state:<5}           {power:<5} / {limit:<5} \n{:41}",
+                format!("{:>3}", self.index),
+                text(&self.name, |name| cut_name(name).into_owned()),
+                text(&self.persistence, |on| on_off(*on)),
+                "",
+            ),
+            format!(
+                "   {:<16}{:>4} \n {:<22} \n{:24}",
+                text(&self.bus_id, String::clone),
+                text(&self.display_active, |on| on_off(*on).trim_end().to_owned()),
+                memory_usage(&self.memory),
+                "",
+            ),
+            format!(
+                " {:>20} \n    {:<6} {:>10} \n           {:>10} ",
+                text(&self.ecc, Ecc::cell),
+                inner(&self.utilization, |percent| format!("{percent:>3}%")),
+                text(&self.compute_mode, |&mode| compute_mode(mode).to_owned()),
+                mig_mode(&self.mig),
+            ),
+        ]
+    }
+}
+
+impl Ecc {
+    fn cell(&self) -> String {
+        let star = |changes: &bool| if *changes { "*" } else { "" };
+        match self {
+            Self::Off { changes } => format!("Off{}", star(changes)),
+            Self::On { changes } => format!("On{}", star(changes)),
+            Self::Errors { count, changes } => format!("{count}{}", star(changes)),
+        }
+    }
+}
+
+impl MigLines {
+    /// Widths: 18, 34, 11, 23.
+    fn cells(&self) -> [String; 4] {
+        let pair = |&(used, total): &(u64, u64)| {
+            format!(" {:>5}MiB / {:>5}MiB", mebibytes(used), mebibytes(total))
+        };
+        let id = |reading| text(reading, |id| format!("{id:>4}"));
+        let engine = |which: usize| text(&self.engines, |engines| format!("{:>3}", engines[which]));
+        [
+            format!(
+                "{:<4}{:<4}{:<4} {:<4} \n{:18}",
+                format!("{:>3}", self.gpu),
+                id(&self.gpu_instance),
+                id(&self.compute_instance),
+                format!("{:>3}", self.index),
+                "",
+            ),
+            format!(
+                "          {:<23} \n          {:<23} ",
+                text(&self.memory, pair),
+                text(&self.bar1, pair)
+            ),
+            format!(
+                "{:<4}  {:<5}\n{:11}",
+                text(&self.multiprocessors, |count| format!("{count:>3}")),
+                text(&self.errors, |count| format!("{count:>4}")),
+                "",
+            ),
+            format!(
+                "{:<4}{:<4} {:<4} {:<4} {:<4}\n{:23}",
+                engine(0),
+                engine(1),
+                engine(2),
+                engine(3),
+                engine(4),
+                "",
+            ),
+        ]
+    }
+}
+
+impl ProcessLine {
+    /// Width: 89.
+    fn cell(&self) -> String {
+        let instance = |id: Option<u32>| id.map_or("N/A".to_owned(), |id| format!("{id:>2} "));
+        format!(
+            "{:>5}   {}  {} {:>15}{:>7}   {:<32}{:>14} ",
+            self.gpu,
+            instance(self.gpu_instance),
+            instance(self.compute_instance),
+            self.pid,
+            self.kind,
+            cut_process_name(&self.name),
+            match self.memory {
+                Ok(bytes) => format!("{}MiB", whole_mebibytes(bytes)),
+                Err(missing) => format!("{:<8}", word(missing)),
+            },
+        )
+    }
+}
+
+/// The word for a reading without a value: a GPU that has no such thing, has not
+/// found it or has no data yet shows N/A, any other failure ERR!.
+fn word(missing: Missing) -> &'static str {
+    match missing {
+        Missing::NotSupported | Missing::NOT_FOUND | Missing::NO_DATA => "N/A",
+        Missing::Failed(_) => "ERR!",
+    }
+}
+
+fn text<T>(reading: &Reading<T>, show: impl FnOnce(&T) -> String) -> String {
+    match reading {
+        Ok(value) => show(value),
+        Err(missing) => word(*missing).to_owned(),
+    }
+}
+
+/// As [`text`], for fields whose N/A stands one blank to the right.
+fn inner<T>(reading: &Reading<T>, show: impl FnOnce(&T) -> String) -> String {
+    match text(reading, show).as_str() {
+        "N/A" => " N/A".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+fn on_off(on: bool) -> String {
+    if on { " On " } else { " Off" }.to_owned()
+}
+
+/// Used and total; where there is neither, the whole words of the failure.
+fn memory_usage(memory: &Reading<Memory>) -> Cow<'static, str> {
+    const WIDTH: usize = 22;
+    match memory {
+        Ok(memory) => format!(
+            " {:>6}MiB / {:>6}MiB",
+            mebibytes(memory.used),
+            mebibytes(memory.total)
+        )
+        .into(),
+        Err(Missing::NO_PERMISSION) => "                 N/A  ".into(),
+        Err(missing) => match missing.words() {
+            words if words.len() > WIDTH => format!("{}...", &words[..WIDTH - 3]).into(),
+            words => words.into(),
+        },
+    }
+}
+
+fn compute_mode(mode: u32) -> &'static str {
+    ["Default", "E. Thread", "Prohibited", "E. Process"]
+        .get(mode as usize)
+        .unwrap_or(&"Unknown")
+}
+
+/// MIG mode, or with a star the one that waits for a reset; unlike the other
+/// fields, it is N/A only where there is no MIG.
+fn mig_mode(mig: &Reading<(bool, bool)>) -> Cow<'static, str> {
+    let (current, pending) = match mig {
+        Ok(modes) => *modes,
+        Err(Missing::NotSupported) => return "N/A".into(),
+        Err(_) => return "ERR!".into(),
+    };
+    let word = if pending { "Enabled" } else { "Disabled" };
+    match current == pending {
+        true => word.into(),
+        false => format!("{word}*").into(),
+    }
+}
+
+/// A name too long for its place keeps its beginning.
+fn cut_name(name: &str) -> Cow<'_, str> {
+    const WIDTH: usize = 27;
+    let name = printable(name);
+    match name.chars().count() {
+        0..=WIDTH => name,
+        _ => format!("{}...", name.chars().take(WIDTH - 3).collect::<String>()).into(),
+    }
+}
+
+/// A process name too long for its place keeps its end.
+fn cut_process_name(name: &str) -> Cow<'_, str> {
+    const WIDTH: usize = 32;
+    let name = printable(name);
+    match name.chars().count() {
+        0..=WIDTH => name,
+        length => format!(
+            "...{}",
+            name.chars().skip(length - (WIDTH - 3)).collect::<String>()
+        )
+        .into(),
+    }
+}
