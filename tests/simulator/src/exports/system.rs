@@ -1,0 +1,243 @@
+//! Functions about the library and the machine.
+
+use std::ffi::{c_char, c_int, c_uint};
+
+use nvml_wrapper_sys::bindings::*;
+
+use crate::{
+    answer::{
+        self, Answer, INVALID_ARGUMENT, NOT_FOUND, UNINITIALIZED, put, put_list, put_text,
+        put_versioned,
+    },
+    gate,
+    handle::Device,
+    machine::Machine,
+};
+
+fn init(machine: &Machine) -> Answer {
+    machine.read::<bool>("init").map_or_else(
+        |code| {
+            if code == answer::NOT_SUPPORTED {
+                Ok(())
+            } else {
+                Err(code)
+            }
+        },
+        |_| Ok(()),
+    )?;
+    machine.state().users += 1;
+    Ok(())
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlInit() -> nvmlReturn_t {
+    gate::early_call("nvmlInit", init)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlInit_v2() -> nvmlReturn_t {
+    gate::early_call("nvmlInit_v2", init)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlInitWithFlags(_flags: c_uint) -> nvmlReturn_t {
+    gate::early_call("nvmlInitWithFlags", init)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlShutdown() -> nvmlReturn_t {
+    gate::early_call("nvmlShutdown", |machine| {
+        let mut state = machine.state();
+        state.users = state.users.checked_sub(1).ok_or(UNINITIALIZED)?;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlErrorString(result: nvmlReturn_t) -> *const c_char {
+    answer::text(result).as_ptr()
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlSystemGetNVMLVersion(
+    version: *mut c_char,
+    length: c_uint,
+) -> nvmlReturn_t {
+    gate::early_call("nvmlSystemGetNVMLVersion", |machine| {
+        // SAFETY: NVML's contract.
+        unsafe { put_text(version, length, &machine.read::<String>("driver.nvml")?) }
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlSystemGetCudaDriverVersion(version: *mut c_int) -> nvmlReturn_t {
+    // SAFETY: NVML's contract.
+    gate::early_call("nvmlSystemGetCudaDriverVersion", |machine| unsafe {
+        put(version, cuda_version(machine)?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: *mut c_int) -> nvmlReturn_t {
+    // SAFETY: NVML's contract.
+    gate::early_call("nvmlSystemGetCudaDriverVersion_v2", |machine| unsafe {
+        put(version, cuda_version(machine)?)
+    })
+}
+
+/// CUDA's encoding of a version: 13.0 is 13000.
+fn cuda_version(machine: &Machine) -> Answer<c_int> {
+    let version: String = machine.read("driver.cuda")?;
+    let (major, minor) = version.split_once('.').ok_or(answer::NOT_SUPPORTED)?;
+    let part = |text: &str| text.parse::<c_int>().map_err(|_| answer::NOT_SUPPORTED);
+    Ok(part(major)? * 1000 + part(minor)? * 10)
+}
+
+system_calls! {
+    nvmlSystemGetDriverVersion(machine, version: *mut c_char, length: c_uint) {
+        put_text(version, length, &machine.read::<String>("driver.version")?)
+    }
+
+    nvmlSystemGetDriverBranch(machine, branch: *mut nvmlSystemDriverBranchInfo_t, length: c_uint) {
+        let text: String = machine.read("driver.branch")?;
+        put_versioned(branch, |info| {
+            answer::fill_text(&mut info.branch[..80.min(length as usize)], &text);
+            Ok(())
+        })
+    }
+
+    nvmlSystemGetProcessName(machine, pid: c_uint, name: *mut c_char, length: c_uint) {
+        let process = machine.gpus().flat_map(super::processes::all).find(|p| p.pid == pid).ok_or(NOT_FOUND)?;
+        // NVML cuts a name that does not fit.
+        let room = (length as usize).saturating_sub(1).min(process.name.len());
+        put_text(name, length, process.name.get(..room).unwrap_or_default())
+    }
+
+    nvmlSystemGetHicVersion(_, count: *mut c_uint, entries: *mut nvmlHwbcEntry_t) {
+        put_list(count, entries, &[])
+    }
+
+    nvmlUnitGetCount(_, count: *mut c_uint) { put(count, 0) }
+
+    nvmlUnitGetHandleByIndex(_, _index: c_uint, _unit: *mut nvmlUnit_t) { Err(INVALID_ARGUMENT) }
+
+    nvmlGetExcludedDeviceCount(_, count: *mut c_uint) { put(count, 0) }
+
+    nvmlGetExcludedDeviceInfoByIndex(_, _index: c_uint, _info: *mut nvmlExcludedDeviceInfo_t) { Err(INVALID_ARGUMENT) }
+
+    nvmlDeviceGetCount(machine, count: *mut c_uint) { put(count, machine.count() as c_uint) }
+    nvmlDeviceGetCount_v2(machine, count: *mut c_uint) { put(count, machine.count() as c_uint) }
+
+    nvmlSystemGetConfComputeCapabilities(machine, out: *mut nvmlConfComputeSystemCaps_t) {
+        put(out, nvmlConfComputeSystemCaps_t {
+            cpuCaps: machine.read("confidential.cpu")?,
+            gpusCaps: machine.read("confidential.gpus")?,
+        })
+    }
+
+    nvmlSystemGetConfComputeState(machine, out: *mut nvmlConfComputeSystemState_t) {
+        put(out, nvmlConfComputeSystemState_t {
+            environment: machine.read("confidential.environment")?,
+            ccFeature: machine.read("confidential.feature")?,
+            devToolsMode: machine.read("confidential.dev_tools")?,
+        })
+    }
+
+    nvmlSystemGetConfComputeSettings(machine, out: *mut nvmlSystemConfComputeSettings_t) {
+        put_versioned(out, |settings| {
+            settings.environment = machine.read("confidential.environment")?;
+            settings.ccFeature = machine.read("confidential.feature")?;
+            settings.devToolsMode = machine.read("confidential.dev_tools")?;
+            settings.multiGpuMode = machine.read("confidential.multi_gpu")?;
+            Ok(())
+        })
+    }
+
+    nvmlSystemGetConfComputeGpusReadyState(machine, ready: *mut c_uint) {
+        put(ready, machine.read("confidential.ready")?)
+    }
+
+    nvmlSystemGetNvlinkBwMode(machine, mode: *mut c_uint) { put(mode, machine.read("nvlink.bandwidth_mode")?) }
+}
+
+/// The functions that hand out a device handle pass the gate as a call about that device, so that a
+/// fault or a delay can be put on one GPU's.
+fn hand_out(
+    function: &str,
+    found: impl FnOnce(&'static Machine) -> Answer<Device>,
+    out: *mut nvmlDevice_t,
+) -> nvmlReturn_t {
+    let machine = Machine::get();
+    let found = if machine.state().users == 0 {
+        Err(UNINITIALIZED)
+    } else {
+        found(machine)
+    };
+    gate::pass(function, found.ok(), |_| {
+        let device = found?;
+        // SAFETY: NVML's contract: `out` is null or valid.
+        unsafe { put(out, device.handle()) }
+    })
+}
+
+fn by_index(machine: &Machine, index: c_uint) -> Answer<Device> {
+    let device = Device {
+        gpu: index as usize,
+        mig: None,
+    };
+    if device.gpu < machine.count() {
+        Ok(device)
+    } else {
+        Err(INVALID_ARGUMENT)
+    }
+}
+
+/// The GPU (or MIG device) for which a key has a text, whatever its case.
+fn by_text(machine: &'static Machine, key: &str, text: *const c_char) -> Answer<Device> {
+    if text.is_null() {
+        return Err(INVALID_ARGUMENT);
+    }
+    // SAFETY: NVML's contract: a NUL-ended string.
+    let wanted = unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy();
+    let same = |gpu: &crate::machine::Gpu| {
+        let found: Answer<String> = gpu.read(key);
+        found.is_ok_and(|found| comparable(&found) == comparable(&wanted))
+    };
+    let migs = machine.gpus().flat_map(super::mig::devices);
+    machine
+        .gpus()
+        .chain(migs)
+        .find(same)
+        .map(|gpu| gpu.device)
+        .ok_or(NOT_FOUND)
+}
+
+/// Bus ids are also told with a short domain (`0000:3B:00.0`).
+fn comparable(id: &str) -> String {
+    let id = id.to_ascii_lowercase();
+    match id.split_once(':') {
+        Some((domain, rest)) if domain.len() < 8 && rest.contains(':') => {
+            format!("{domain:0>8}:{rest}")
+        }
+        Some((bus, device)) if !device.contains(':') => format!("00000000:{bus}:{device}"),
+        _ => id,
+    }
+}
+
+macro_rules! handles {
+    ($($name:ident($arg:ident: $type:ty) = $find:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($arg: $type, device: *mut nvmlDevice_t) -> nvmlReturn_t {
+            hand_out(stringify!($name), $find, device)
+        }
+    )*};
+}
+
+handles! {
+    nvmlDeviceGetHandleByIndex(index: c_uint) = |machine| by_index(machine, index);
+    nvmlDeviceGetHandleByIndex_v2(index: c_uint) = |machine| by_index(machine, index);
+    nvmlDeviceGetHandleBySerial(serial: *const c_char) = |machine| by_text(machine, "serial", serial);
+    nvmlDeviceGetHandleByUUID(uuid: *const c_char) = |machine| by_text(machine, "uuid", uuid);
+    nvmlDeviceGetHandleByPciBusId(id: *const c_char) = |machine| by_text(machine, "pci.bus_id", id);
+    nvmlDeviceGetHandleByPciBusId_v2(id: *const c_char) = |machine| by_text(machine, "pci.bus_id", id);
+}

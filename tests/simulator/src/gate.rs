@@ -1,0 +1,193 @@
+//! The one gate that every NVML call passes: initialisation, latency, faults, the call log.
+
+use std::{
+    env,
+    ffi::c_void,
+    fs::{File, OpenOptions},
+    io::Write,
+    sync::OnceLock,
+    thread,
+    time::Duration,
+};
+
+use nvml_wrapper_sys::bindings::nvmlReturn_t;
+use toml::{Table, Value};
+
+use crate::{
+    answer::{Answer, INVALID_ARGUMENT, SUCCESS, UNINITIALIZED, code},
+    data::{self, FromData},
+    handle::Device,
+    machine::{Gpu, Machine},
+};
+
+/// A file that gets one line per call: function, GPU index or `-`, return code.
+pub const CALLS_VARIABLE: &str = "NVSMI_SIMULATOR_CALLS";
+
+/// Passes a call that needs no initialised library.
+pub fn early_call(function: &str, body: impl FnOnce(&'static Machine) -> Answer) -> nvmlReturn_t {
+    pass(function, None, body)
+}
+
+/// Passes a call about the whole machine.
+pub fn system_call(function: &str, body: impl FnOnce(&'static Machine) -> Answer) -> nvmlReturn_t {
+    pass(function, None, |machine| {
+        initialised(machine).and_then(|()| body(machine))
+    })
+}
+
+/// Passes a call about one device. A pointer that is no handle of the box is INVALID_ARGUMENT.
+pub fn device_call<T>(
+    function: &str,
+    handle: *mut T,
+    body: impl FnOnce(Gpu) -> Answer,
+) -> nvmlReturn_t {
+    let device = Device::of(handle.cast::<c_void>());
+    pass(function, device, |machine| {
+        initialised(machine)?;
+        let device = device
+            .filter(|d| d.gpu < machine.count())
+            .ok_or(INVALID_ARGUMENT)?;
+        body(machine.gpu(device))
+    })
+}
+
+fn initialised(machine: &Machine) -> Answer {
+    if machine.state().users == 0 {
+        Err(UNINITIALIZED)
+    } else {
+        Ok(())
+    }
+}
+
+/// Passes a call whose subject is known.
+pub fn pass(
+    function: &str,
+    subject: Option<Device>,
+    body: impl FnOnce(&'static Machine) -> Answer,
+) -> nvmlReturn_t {
+    let machine = Machine::get();
+    let call = {
+        let mut state = machine.state();
+        let count = state
+            .calls
+            .entry((function.to_owned(), subject))
+            .or_default();
+        *count += 1;
+        *count
+    };
+    delay(machine, function, call);
+    let answer = match fault(machine, function, subject, call) {
+        Some(code) => Err(code),
+        None => body(machine),
+    };
+    let code = answer.err().unwrap_or(SUCCESS);
+    log(function, subject, code);
+    code
+}
+
+/// Whether a pattern of a box file names a function: its whole name, its name without `_v2` and the
+/// like, or a beginning that ends in `*`.
+fn names(pattern: &str, function: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => function.starts_with(beginning),
+        None => function == pattern || stem(function) == pattern,
+    }
+}
+
+fn stem(function: &str) -> &str {
+    match function.rsplit_once("_v") {
+        Some((stem, version)) if version.bytes().all(|b| b.is_ascii_digit()) => stem,
+        _ => function,
+    }
+}
+
+/// Sleeps as long as the box says: `function = [first call, later calls]`, in milliseconds.
+fn delay(machine: &Machine, function: &str, call: u32) {
+    let Some(Value::Table(rows)) = machine.file.get("latency") else {
+        return;
+    };
+    let Some(Value::Array(costs)) = rows.get(function).or_else(|| rows.get(stem(function))) else {
+        return;
+    };
+    let cost = if call == 1 {
+        costs.first()
+    } else {
+        costs.last()
+    };
+    if let Some(milliseconds) = cost.and_then(f64::from_data) {
+        thread::sleep(Duration::from_secs_f64(milliseconds.max(0.0) / 1000.0));
+    }
+}
+
+/// The code of the first `[[fault]]` row that this call falls under. A row names a `function` (a
+/// pattern), a `code`, and if need be the `gpu`, the call to start `from`, and functions to `except`.
+fn fault(
+    machine: &Machine,
+    function: &str,
+    subject: Option<Device>,
+    call: u32,
+) -> Option<nvmlReturn_t> {
+    let Some(Value::Array(rows)) = machine.file.get("fault") else {
+        return None;
+    };
+    rows.iter().filter_map(Value::as_table).find_map(|row| {
+        let gpu = integer(row, "gpu");
+        let from = integer(row, "from").unwrap_or(1);
+        let spared = row.get("except").and_then(Value::as_array);
+        let spared = spared
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .any(|p| names(p, function));
+        let hit = !spared
+            && names(row.get("function")?.as_str()?, function)
+            && gpu.is_none_or(|gpu| subject.is_some_and(|s| s.gpu as i64 == gpu))
+            && i64::from(call) >= from;
+        hit.then(|| code(row.get("code")?.as_str()?)).flatten()
+    })
+}
+
+fn integer(row: &Table, key: &str) -> Option<i64> {
+    data::at(row, key).and_then(i64::from_data)
+}
+
+fn log(function: &str, subject: Option<Device>, code: nvmlReturn_t) {
+    static LOG: OnceLock<Option<File>> = OnceLock::new();
+    let log = LOG.get_or_init(|| open_log(CALLS_VARIABLE));
+    if let Some(mut log) = log.as_ref() {
+        let gpu = subject.map_or("-".to_owned(), |s| s.gpu.to_string());
+        // One write per line, so that processes that share the log do not mix theirs.
+        let _ = log.write_all(format!("{function} {gpu} {code}\n").as_bytes());
+    }
+}
+
+/// Opens the log file that a variable names, to append to.
+pub fn open_log(variable: &str) -> Option<File> {
+    let path = env::var_os(variable)?;
+    OpenOptions::new().create(true).append(true).open(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_pattern_without_a_version_names_every_version() {
+        assert!(names(
+            "nvmlDeviceGetMemoryInfo",
+            "nvmlDeviceGetMemoryInfo_v2"
+        ));
+        assert!(names("nvmlDeviceGetMemoryInfo", "nvmlDeviceGetMemoryInfo"));
+        assert!(!names(
+            "nvmlDeviceGetMemoryInfo_v2",
+            "nvmlDeviceGetMemoryInfo"
+        ));
+        assert!(!names("nvmlDeviceGetMemory", "nvmlDeviceGetMemoryInfo"));
+    }
+
+    #[test]
+    fn a_star_names_every_function_with_that_beginning() {
+        assert!(names("nvmlDeviceGet*", "nvmlDeviceGetName"));
+        assert!(!names("nvmlDeviceGet*", "nvmlDeviceSetEccMode"));
+    }
+}

@@ -1,0 +1,129 @@
+//! Puts a program on a box: lays out a folder that looks like an installed driver, and starts the
+//! program with it.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs, io,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    process::{self, Command},
+    sync::atomic::{AtomicU32, Ordering},
+};
+
+use toml::{Table, Value};
+
+use crate::{elf, machine::BOX_VARIABLE, scenario};
+
+/// The names under which programs open the library.
+const LIBRARY_NAMES: &[&str] = &["libnvidia-ml.so.1", "libnvidia-ml.so"];
+
+/// A command that will run `program` on the box of that name (or file), ready for arguments.
+///
+/// For tests: the library is the one that Cargo built beside the running test.
+pub fn command(name: &str, program: &Path) -> Result<Command, String> {
+    let folder = prepare(name)?;
+    let mut command = Command::new(program);
+    command.env(BOX_VARIABLE, folder.join("box.toml"));
+    let mut path: OsString = folder.into();
+    if let Some(inherited) = env::var_os("LD_LIBRARY_PATH") {
+        path.push(":");
+        path.push(inherited);
+    }
+    command.env("LD_LIBRARY_PATH", path);
+    Ok(command)
+}
+
+/// Lays out the folder of a box, and says where it is: the library under both its names, and
+/// `box.toml`. Processes may do this at once: each file appears whole, by renaming.
+pub fn prepare(name: &str) -> Result<PathBuf, String> {
+    let table = scenario::resolve(name)?;
+    let library = library()?;
+    let folder = home(&library)?.join(Path::new(name).file_stem().unwrap_or(name.as_ref()));
+    let problem = |e: io::Error| format!("{}: {e}", folder.display());
+    fs::create_dir_all(&folder).map_err(problem)?;
+
+    let text = toml::to_string(&table).map_err(|e| format!("{name}: {e}"))?;
+    place(&folder.join("box.toml"), |path| {
+        if fs::read_to_string(folder.join("box.toml")).is_ok_and(|old| old == text) {
+            return Ok(());
+        }
+        fs::write(path, &text)
+    })
+    .map_err(problem)?;
+
+    let image = image(&table, &library)?;
+    for name in LIBRARY_NAMES {
+        place(&folder.join(name), |path| match &image {
+            Some(image) => fs::write(path, image),
+            None => symlink(&library, path),
+        })
+        .map_err(problem)?;
+    }
+    Ok(folder)
+}
+
+/// What to put in the library's place, if not the library itself: a copy without the symbols that the
+/// box lacks, or a file that is no library.
+fn image(table: &Table, library: &Path) -> Result<Option<Vec<u8>>, String> {
+    if table.get("library").and_then(Value::as_bool) == Some(false) {
+        return Ok(Some(b"no library\n".to_vec()));
+    }
+    let Some(Value::Array(missing)) = table.get("missing") else {
+        return Ok(None);
+    };
+    let symbols: Vec<String> = missing
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect();
+    let mut image = fs::read(library).map_err(|e| format!("{}: {e}", library.display()))?;
+    elf::hide(&mut image, &symbols)?;
+    Ok(Some(image))
+}
+
+/// Makes a file beside its place and renames it there; `make` may decide to make none.
+fn place(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let new = path.with_extension(format!("new-{}-{number}", process::id()));
+    make(&new)?;
+    match fs::rename(&new, path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Where the folders of the boxes are: beside the library, or for each user in the temporary folder
+/// when that cannot be written.
+fn home(library: &Path) -> Result<PathBuf, String> {
+    let beside = library.with_file_name("simulated");
+    if fs::create_dir_all(&beside).is_ok() && !readonly(&beside) {
+        return Ok(beside);
+    }
+    let user = env::var("USER").unwrap_or_else(|_| "user".to_owned());
+    let own = env::temp_dir().join(format!("nvml-simulated-{user}"));
+    fs::create_dir_all(&own).map_err(|e| format!("{}: {e}", own.display()))?;
+    Ok(own)
+}
+
+fn readonly(folder: &Path) -> bool {
+    let probe = folder.join(format!(".probe-{}", process::id()));
+    let written = fs::write(&probe, "").is_ok();
+    let _ = fs::remove_file(&probe);
+    !written
+}
+
+/// The simulated library: in the folder of the running program, or in those beside it where Cargo
+/// puts what it builds.
+fn library() -> Result<PathBuf, String> {
+    let program =
+        env::current_exe().map_err(|e| format!("cannot tell where this program is: {e}"))?;
+    let folder = program.parent().unwrap_or(Path::new("/"));
+    let places = [folder.to_owned(), folder.join("deps"), folder.join("..")];
+    let mut files = places.iter().map(|place| place.join("libsimulator.so"));
+    let found = files.find(|file| file.is_file());
+    found
+        .and_then(|file| file.canonicalize().ok())
+        .ok_or_else(|| format!("no libsimulator.so in {}", folder.display()))
+}

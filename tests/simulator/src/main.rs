@@ -1,0 +1,76 @@
+//! `simulate BOX [COMMAND [ARGUMENT...]]`: runs a command, or nvsmi, on a simulated box.
+
+use std::{
+    env,
+    ffi::OsString,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+const USAGE: &str = "usage: simulate BOX [COMMAND [ARGUMENT...]] | simulate --list";
+
+fn main() -> ExitCode {
+    match run(env::args_os().skip(1).collect()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("simulate: {problem}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: Vec<OsString>) -> Result<(), String> {
+    let (name, rest) = arguments.split_first().ok_or(USAGE)?;
+    let name = name.to_str().ok_or(USAGE)?;
+    match name {
+        "--list" => {
+            for (name, about) in simulator::scenario::list()? {
+                println!("{name:<14} {about}");
+            }
+            return Ok(());
+        }
+        "--help" | "-h" => {
+            println!("{USAGE}");
+            return Ok(());
+        }
+        _ => {}
+    }
+    let (program, arguments) = match rest.split_first() {
+        Some((program, arguments)) => (PathBuf::from(program), arguments),
+        None => (nvsmi()?, rest),
+    };
+    // Returns only if the program cannot be started.
+    let problem = simulator::command(name, &program)?.args(arguments).exec();
+    Err(format!("{}: {problem}", program.display()))
+}
+
+/// nvsmi, beside this program. Under Cargo it is built first, so that `cargo simulate BOX` works on a
+/// fresh clone.
+fn nvsmi() -> Result<PathBuf, String> {
+    let here = env::current_exe().map_err(|e| format!("cannot tell where this program is: {e}"))?;
+    let folder = here.parent().unwrap_or(Path::new("/"));
+    if let Some(cargo) = env::var_os("CARGO") {
+        let release = folder.file_name().is_some_and(|name| name == "release");
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--package", "nvsmi"]);
+        if release {
+            build.arg("--release");
+        }
+        let status = build
+            .status()
+            .map_err(|e| format!("cannot run cargo: {e}"))?;
+        if !status.success() {
+            return Err("nvsmi could not be built".to_owned());
+        }
+    }
+    let program = folder.join("nvsmi");
+    if program.is_file() {
+        Ok(program)
+    } else {
+        Err(format!(
+            "{} is not there: build it first",
+            program.display()
+        ))
+    }
+}
