@@ -5,12 +5,14 @@
 
 mod args;
 mod commands;
+mod document;
 mod error;
 mod fields;
 mod help;
 mod nvml;
 mod output;
 mod render;
+mod sections;
 mod spelling;
 mod value;
 
@@ -19,7 +21,7 @@ use std::process::ExitCode;
 
 use crate::args::{Args, Command, Modify};
 use crate::commands::repeat::repeat;
-use crate::commands::{list, query, summary, version};
+use crate::commands::{list, log, query, summary, version};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
@@ -74,6 +76,36 @@ fn run() -> anyhow::Result<()> {
                 },
             )?;
             return Ok(all_there(&gpus)?);
+        }
+        Command::Log {
+            display,
+            xml,
+            dtd,
+            unit,
+        } => {
+            let driver = open()?;
+            let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
+            let report = log::Report::new(display.as_deref(), *xml, *dtd)?;
+            let mut gpus = match unit {
+                true => log::no_units(&driver, args.ids.as_deref()).map(|()| Vec::new()),
+                false => select(&driver, &args),
+            }?;
+            repeat(
+                args.every,
+                &mut gpus,
+                &mut output,
+                answer,
+                |gpus, time, out| match unit {
+                    true => report.units(&driver, time, out),
+                    false => report.gpus(&driver, gpus, time, out),
+                },
+            )?;
+            return Ok(());
+        }
+        Command::Dtd { unit } => {
+            log::dtd(*unit, &mut answer);
+            Output::open(args.file.as_deref(), Error::log_file)?.write(&answer)?;
+            return Ok(());
         }
         Command::Modify(modify) if modify.change.is_none() => {
             select(&open()?, &args)?;

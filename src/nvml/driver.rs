@@ -1,9 +1,9 @@
 //! The driver: opened once, asked for GPUs by whatever name they are known.
 
-use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
@@ -47,7 +47,7 @@ pub enum OpenError {
 /// at once, and `nvmlShutdown` takes 2 to 8 ms.
 pub struct Driver {
     nvml: ManuallyDrop<Nvml>,
-    count: OnceCell<Reading<u32>>,
+    count: OnceLock<Reading<u32>>,
 }
 
 impl Driver {
@@ -58,7 +58,7 @@ impl Driver {
                 Ok(nvml) => {
                     return Ok(Self {
                         nvml: ManuallyDrop::new(nvml),
-                        count: OnceCell::new(),
+                        count: OnceLock::new(),
                     });
                 }
                 Err(NvmlError::LibloadingError(_)) => {}
@@ -116,6 +116,17 @@ impl Driver {
     pub fn heterogeneous_vgpus(&self) -> Reading<bool> {
         const HETEROGENEOUS_MULTI_VGPU: u32 = 0;
         raw::vgpu_driver_capability(self.nvml.lib(), HETEROGENEOUS_MULTI_VGPU).map(|can| can != 0)
+    }
+
+    /// How many S-class units are attached, `nvmlUnitGetCount`.
+    pub fn unit_count(&self) -> Reading<u32> {
+        raw::unit_count(self.nvml.lib())
+    }
+
+    /// Host interface cards and the version of their firmware,
+    /// `nvmlSystemGetHicVersion`.
+    pub fn interface_cards(&self) -> Reading<Vec<(u32, String)>> {
+        raw::interface_cards(self.nvml.lib())
     }
 
     /// Every GPU, in NVML's order, each with its handle

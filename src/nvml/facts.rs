@@ -84,6 +84,12 @@ pub struct EncoderStats {
     pub average_latency: u32,
 }
 
+/// BAR1 memory, bytes, from `nvmlDeviceGetBAR1MemoryInfo`.
+pub type Bar1 = nvmlBAR1Memory_t;
+
+/// The multiprocessors and engines of a MIG device, from `nvmlDeviceGetAttributes_v2`.
+pub type MigAttributes = nvmlDeviceAttributes_t;
+
 /// SRAM error counts, from `nvmlDeviceGetSramEccErrorStatus`.
 pub type Sram = nvmlEccSramErrorStatus_v1_t;
 
@@ -175,8 +181,10 @@ pub struct Accounted {
     pub memory: Option<u32>,
     /// Most memory that it held, bytes, where NVML knows.
     pub most_memory: Option<u64>,
-    /// How long it had a context, milliseconds; `None` while it runs.
+    /// How long it had a context, milliseconds; 0 while it runs.
     pub time: u64,
+    /// Whether it still runs.
+    pub running: bool,
 }
 
 /// A process with a context on a GPU, from `nvmlDeviceGet*RunningProcesses_v3`.

@@ -21,6 +21,7 @@ pub struct Gpu<'d> {
     device: Reading<Device<'d>>,
     lasting: Lasting,
     moving: Moving,
+    pub(super) report: super::report::Report,
 }
 
 impl<'d> Gpu<'d> {
@@ -31,6 +32,7 @@ impl<'d> Gpu<'d> {
             device,
             lasting: Lasting::default(),
             moving: Moving::default(),
+            report: Default::default(),
         }
     }
 
@@ -47,6 +49,7 @@ impl<'d> Gpu<'d> {
     /// Forgets what may have changed, so that it is asked anew.
     pub fn forget(&mut self) {
         self.moving = Moving::default();
+        self.report = Default::default();
     }
 
     /// Memory error counts, `nvmlDeviceGetMemoryErrorCounter`: `error` and
@@ -86,6 +89,25 @@ impl<'d> Gpu<'d> {
                 .pop()
                 .unwrap_or(Err(Missing::UNKNOWN))
         })
+    }
+
+    /// Asks for several fields in one call, so that [`Gpu::field`] has them.
+    pub fn ask_fields(&self, ids: impl IntoIterator<Item = (u32, u32)>) {
+        let Ok(device) = self.device() else { return };
+        let unknown = ids.into_iter().filter(|key| !self.moving.fields.has(key));
+        let (keys, asked): (Vec<_>, Vec<_>) = unknown
+            .filter_map(|(id, scope)| Some(((id, scope), (field_id(device, id).ok()?, scope))))
+            .unzip();
+        if asked.is_empty() {
+            return;
+        }
+        let answers = match raw::field_values(device, &asked) {
+            Ok(answers) => answers,
+            Err(missing) => vec![Err(missing); keys.len()],
+        };
+        for (key, answer) in keys.into_iter().zip(answers) {
+            let _ = self.moving.fields.get_or_ask(key, || answer);
+        }
     }
 
     /// As [`Gpu::field`], for whole numbers.
@@ -199,6 +221,7 @@ impl<'d> Gpu<'d> {
                     memory: Some(stats.memoryUtilization).filter(|&percent| percent != NO_PERCENT),
                     most_memory: Some(stats.maxMemoryUsage).filter(|&bytes| bytes != NO_BYTES),
                     time: stats.time,
+                    running: stats.isRunning != 0,
                 })
             })
             .collect())
@@ -222,7 +245,7 @@ fn field_id(device: &Device, id: u32) -> Reading<u32> {
 }
 
 /// Answers by key, for questions with a parameter.
-struct Memo<K, T>(RefCell<Vec<(K, Reading<T>)>>);
+pub(super) struct Memo<K, T>(RefCell<Vec<(K, Reading<T>)>>);
 
 impl<K, T> Default for Memo<K, T> {
     fn default() -> Self {
@@ -231,7 +254,12 @@ impl<K, T> Default for Memo<K, T> {
 }
 
 impl<K: PartialEq, T: Clone> Memo<K, T> {
-    fn get_or_ask(&self, key: K, ask: impl FnOnce() -> Reading<T>) -> Reading<T> {
+    /// Whether there is an answer.
+    fn has(&self, key: &K) -> bool {
+        self.0.borrow().iter().any(|(known, _)| known == key)
+    }
+
+    pub(super) fn get_or_ask(&self, key: K, ask: impl FnOnce() -> Reading<T>) -> Reading<T> {
         if let Some((_, answer)) = self.0.borrow().iter().find(|(known, _)| *known == key) {
             return answer.clone();
         }
@@ -247,7 +275,7 @@ macro_rules! questions {
     ($kept:ident / $Kept:ident { $($extra:tt)* }
      $($(#[$doc:meta])* $name:ident: $answer:ty = |$device:ident, $lib:ident| $ask:expr;)*) => {
         #[derive(Default)]
-        struct $Kept { $($name: OnceCell<Reading<$answer>>,)* $($extra)* }
+        pub struct $Kept { $($name: OnceCell<Reading<$answer>>,)* $($extra)* }
 
         impl Gpu<'_> {
             $(
@@ -264,6 +292,8 @@ macro_rules! questions {
         }
     };
 }
+
+pub(super) use questions;
 
 questions! { lasting / Lasting {}
     /// What the board is called, `nvmlDeviceGetName`.

@@ -5,8 +5,10 @@ mod driver;
 mod facts;
 mod gpu;
 mod mig;
+mod processes;
 mod raw;
 mod reading;
+mod report;
 mod slot;
 
 pub use driver::{Driver, OpenError};
@@ -14,6 +16,9 @@ pub use facts::*;
 pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
 pub use raw::RemappedRows as RemappedRowsByUse;
+pub use processes::Running;
+pub use raw::Sample;
 pub use reading::{Missing, Reading};
+pub use report::{License, LicenseExpiry};
 
 pub use nvml_wrapper::enum_wrappers::device::Clock;

@@ -67,6 +67,8 @@ impl Missing {
     pub const DEPRECATED: Self = Self::Failed(26);
     /// `NVML_ERROR_NO_DATA`.
     pub const NO_DATA: Self = Self::Failed(21);
+    /// `NVML_ERROR_NOT_READY`.
+    pub const NOT_READY: Self = Self::Failed(27);
     /// `NVML_ERROR_UNKNOWN`, also for whatever an answer makes no sense of.
     pub const UNKNOWN: Self = Self::Failed(999);
 
