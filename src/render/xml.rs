@@ -53,6 +53,7 @@ impl Printer<'_> {
 
     fn node(&mut self, node: &Node, depth: usize) -> io::Result<()> {
         match &node.content {
+            Content::Leaf(..) if node.tag.is_empty() && !node.label.is_empty() => Ok(()),
             Content::Leaf(value, unit) => {
                 let text = allowed(&spelt(value, *unit));
                 self.indent(depth)?;

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use super::row::{Asked, List, None, Row, group, line, list, number};
 use super::words::{self, word};
-use crate::nvml::{License, LicenseExpiry, Missing, Reading};
+use crate::nvml::{License, LicenseExpiry, Missing, Platform, Reading};
 use crate::value::{Unit, Value, enabled, supported, yes};
 
 const NOT_AVAILABLE: Value = Value::word("N/A");
@@ -207,25 +207,31 @@ fn timestamp(microseconds: u64) -> Reading<Value> {
         .into())
 }
 
+/// Racks that know their place came with Blackwell: R580 does not ask boards
+/// before it, which may answer with nothing in it.
+fn platform(asked: &Asked<()>) -> Reading<Platform> {
+    match asked.gpu.architecture()? {
+        words::BLACKWELL.. => asked.gpu.platform(),
+        _ => Err(Missing::NotSupported),
+    }
+}
+
 const PLATFORM: &[Row<()>] = &[
     line("Chassis Serial Number", "chassis_serial_number", |asked| {
-        asked
-            .gpu
-            .platform()
-            .map(|place| place.chassis_serial.into())
+        platform(asked).map(|place| place.chassis_serial.into())
     }),
     line("Slot Number", "slot_number", |asked| {
-        asked.gpu.platform().map(|place| place.slot.into())
+        platform(asked).map(|place| place.slot.into())
     }),
     line("Tray Index", "tray_index", |asked| {
-        asked.gpu.platform().map(|place| place.tray.into())
+        platform(asked).map(|place| place.tray.into())
     }),
     line("Host ID", "host_id", |asked| {
-        asked.gpu.platform().map(|place| place.host.into())
+        platform(asked).map(|place| place.host.into())
     }),
     line("Peer Type", "peer_type", |asked| {
         word(
-            asked.gpu.platform()?.peer_type.into(),
+            platform(asked)?.peer_type.into(),
             &["Direct Connected", "Switch Connected"],
         )
     }),
@@ -233,7 +239,7 @@ const PLATFORM: &[Row<()>] = &[
         asked.gpu.module_id().map(Value::from)
     }),
     line("GPU Fabric GUID", "gpu_fabric_guid", |asked| {
-        let [a, b, c, d, e, f, g, h, ..] = asked.gpu.platform()?.fabric_guid;
+        let [a, b, c, d, e, f, g, h, ..] = platform(asked)?.fabric_guid;
         Ok(Value::Hex(u64::from_le_bytes([a, b, c, d, e, f, g, h]), 16))
     }),
 ];

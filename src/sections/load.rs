@@ -6,10 +6,11 @@ use crate::nvml::{EncoderStats, Missing, Reading};
 use crate::value::Unit::{Mebibytes, Microseconds, Percent};
 use crate::value::{Value, active, whole_mebibytes};
 
+pub const FAN: &[Row<()>] = &[number("Fan Speed", "fan_speed", Percent, |asked| {
+    asked.gpu.fan_speed().map(Value::from)
+})];
+
 pub const PERFORMANCE: &[Row<()>] = &[
-    number("Fan Speed", "fan_speed", Percent, |asked| {
-        asked.gpu.fan_speed().map(Value::from)
-    }),
     line("Performance State", "performance_state", |asked| {
         word(asked.gpu.performance_state()?, words::PERFORMANCE_STATES)
     }),

@@ -127,6 +127,7 @@ const SECTIONS: &[Section] = &[
         board::GSP_FIRMWARE_VERSION,
     ),
     always(pci::PCI),
+    always(load::FAN),
     section(Word::Performance, Full::Always, load::PERFORMANCE),
     section(Word::Memory, Full::Always, load::MEMORY),
     section(Word::Compute, Full::Always, load::COMPUTE_MODE),

@@ -57,6 +57,8 @@ pub fn architecture(number: u32) -> Reading<Value> {
 pub const TURING: u32 = 6;
 /// The first architecture with the other features of ECC.
 pub const AMPERE: u32 = 7;
+/// The first architecture whose boards know their place in the rack.
+pub const BLACKWELL: u32 = 10;
 
 /// `NVML_COMPUTEMODE_*`.
 pub const COMPUTE_MODES: &[&str] = &[
