@@ -100,7 +100,7 @@ fn open() -> Result<Driver, Error> {
 fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
     let count = driver.gpu_count().map_err(Error::count)?;
     let gpus = match args.ids.as_deref() {
-        Some("") if count > 0 => return Err(Error::empty_ids()),
+        Some(ids) if count > 0 && ids.chars().all(|c| c == ',') => return Err(Error::empty_ids()),
         Some(ids) => driver.select(ids),
         None => driver.gpus(),
     };

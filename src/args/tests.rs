@@ -2,6 +2,7 @@
 //! change is asked for), and what is made of the good ones.
 
 use super::*;
+use crate::args::change::Change;
 
 fn read(line: &str) -> Result<Args, Error> {
     read_all(line.split_whitespace())

@@ -97,13 +97,20 @@ fn mig_lines(gpu: &Gpu, mig: &MigDevice) -> MigLines {
     }
 }
 
-/// The processes of a GPU by id, each once, with the lists that it is in.
+/// The processes of a GPU by id, each once, with the lists that it is in; or one
+/// line for a list that cannot be read.
 fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
     let lists = [
         gpu.compute_processes(),
         gpu.graphics_processes(),
         gpu.mps_processes(),
     ];
+    let unreadable = lists
+        .iter()
+        .find_map(|list| list.as_ref().err().copied().filter(is_telling));
+    if let Some(missing) = unreadable {
+        return vec![unreadable_line(gpu, missing)];
+    }
     let mut processes: Vec<(Context, [bool; 3])> = Vec::new();
     for (list, contexts) in lists.into_iter().enumerate() {
         for context in contexts.unwrap_or_default() {
@@ -134,13 +141,36 @@ fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
                 gpu: gpu.index(),
                 gpu_instance: context.gpu_instance,
                 compute_instance: context.compute_instance,
-                pid: context.pid,
+                pid: Ok(context.pid),
                 kind: kind(lists),
                 name,
                 memory: context.memory,
             })
         })
         .collect()
+}
+
+/// Whether the reader has to be told that a list could not be read: a board
+/// without such processes has none, and a lost GPU has said so above.
+fn is_telling(missing: &Missing) -> bool {
+    ![
+        Missing::NotSupported,
+        Missing::FUNCTION_NOT_FOUND,
+        Missing::GPU_IS_LOST,
+    ]
+    .contains(missing)
+}
+
+fn unreadable_line(gpu: &Gpu, missing: Missing) -> ProcessLine {
+    ProcessLine {
+        gpu: gpu.index(),
+        gpu_instance: None,
+        compute_instance: None,
+        pid: Err(missing),
+        kind: "N/A",
+        name: missing.words().to_owned(),
+        memory: Err(missing),
+    }
 }
 
 fn same(one: &Context, other: &Context) -> bool {

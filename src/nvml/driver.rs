@@ -141,7 +141,7 @@ impl Driver {
     pub fn select(&self, identifiers: &str) -> Reading<Vec<Gpu<'_>>> {
         let count = self.gpu_count()?;
         let mut gpus: Vec<Gpu> = Vec::new();
-        for identifier in identifiers.split(',').map(str::trim) {
+        for identifier in identifiers.split(',').map(str::trim_start) {
             let found = match index(identifier).filter(|&index| index < count) {
                 Some(index) => Some(self.gpu(index)),
                 None => self.find(identifier),

@@ -329,7 +329,11 @@ questions! { moving / Moving {
     accounting_buffer_size: u32 = |device, lib| device.accounting_buffer_size();
     /// Windows' driver models, current and pending (0 WDDM, 1 TCC, 2 MCDM),
     /// `nvmlDeviceGetDriverModel_v2`.
-    driver_models: (u32, u32) = |device, lib| raw::get_pair(&lib.nvmlDeviceGetDriverModel_v2, device);
+    driver_models: (u32, u32) = |device, lib|
+        match raw::get_pair(&lib.nvmlDeviceGetDriverModel_v2, device) {
+            Err(Missing::FUNCTION_NOT_FOUND) => raw::get_pair(&lib.nvmlDeviceGetDriverModel, device),
+            models => models,
+        };
     /// The infoROM's checksums, `nvmlDeviceValidateInforom`: slow, about 70 ms.
     inforom_valid: () = |device, lib| raw::check(&lib.nvmlDeviceValidateInforom, device);
     /// GPU operation modes, current and pending (0 all on, 1 compute, 2 low double
@@ -441,11 +445,11 @@ questions! { moving / Moving {
     };
     /// Processes with a compute context, `nvmlDeviceGetComputeRunningProcesses_v3`.
     compute_processes: Vec<Context> = |device, lib|
-        raw::processes(&lib.nvmlDeviceGetComputeRunningProcesses_v3, device);
+        raw::processes(&lib.nvmlDeviceGetComputeRunningProcesses_v3, c"nvmlDeviceGetComputeRunningProcesses_v2", device);
     /// Processes with a graphics context, `nvmlDeviceGetGraphicsRunningProcesses_v3`.
     graphics_processes: Vec<Context> = |device, lib|
-        raw::processes(&lib.nvmlDeviceGetGraphicsRunningProcesses_v3, device);
+        raw::processes(&lib.nvmlDeviceGetGraphicsRunningProcesses_v3, c"nvmlDeviceGetGraphicsRunningProcesses_v2", device);
     /// Processes that share the GPU through MPS, `nvmlDeviceGetMPSComputeRunningProcesses_v3`.
     mps_processes: Vec<Context> = |device, lib|
-        raw::processes(&lib.nvmlDeviceGetMPSComputeRunningProcesses_v3, device);
+        raw::processes(&lib.nvmlDeviceGetMPSComputeRunningProcesses_v3, c"nvmlDeviceGetMPSComputeRunningProcesses_v2", device);
 }

@@ -351,12 +351,24 @@ pub fn member(chars: &[c_char]) -> String {
     text(&bytes)
 }
 
-/// One of the lists of processes with a context on the GPU.
+/// One of the lists of processes with a context on the GPU: the newest form of
+/// the question, or the one of drivers before R510, which answers alike.
 pub fn processes<E>(
-    f: &Symbol<Call2<*mut u32, *mut nvmlProcessInfo_t>, E>,
+    newest: &Symbol<Call2<*mut u32, *mut nvmlProcessInfo_t>, E>,
+    older: &CStr,
     device: &Device,
 ) -> Reading<Vec<Context>> {
-    get_list(f, device, 64).map(|processes| processes.into_iter().map(Context::from).collect())
+    const GUESS: usize = 64;
+    let list = match newest {
+        Ok(_) => get_list(newest, device, GUESS),
+        Err(_) => {
+            let lib = device.nvml().lib();
+            // SAFETY: `_v2` has the signature and the struct of `_v3`.
+            let older = unsafe { lib.__library.get::<Call2<_, _>>(older.to_bytes_with_nul()) };
+            get_list(&older.map(|symbol| *symbol), device, GUESS)
+        }
+    };
+    list.map(|processes| processes.into_iter().map(Context::from).collect())
 }
 
 /// `nvmlDeviceGetMemoryInfo_v2`, or its older form, which does not tell what is

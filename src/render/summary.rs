@@ -110,8 +110,8 @@ pub struct ProcessLine {
     pub gpu_instance: Option<u32>,
     /// Its compute instance, in MIG mode.
     pub compute_instance: Option<u32>,
-    /// Its id.
-    pub pid: u32,
+    /// Its id, or why the GPU's list of processes cannot be read.
+    pub pid: Reading<u32>,
     /// `C`, `G`, `M+C` and so on: which lists it is in.
     pub kind: &'static str,
     /// What it is called.
@@ -310,7 +310,7 @@ impl ProcessLine {
             self.gpu,
             instance(self.gpu_instance),
             instance(self.compute_instance),
-            self.pid,
+            text(&self.pid, u32::to_string),
             self.kind,
             cut_process_name(&self.name),
             match self.memory {
