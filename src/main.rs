@@ -16,8 +16,9 @@ mod value;
 
 use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use crate::args::{Args, Command, Modify};
+use crate::args::{Args, Command, Interval, Modify};
 use crate::commands::repeat::repeat;
 use crate::commands::{list, query, summary, version};
 use crate::error::Error;
@@ -41,18 +42,14 @@ fn run() -> anyhow::Result<()> {
         Command::ListExcluded => list::excluded(&open()?, &mut answer)?,
         Command::Version => version::version(&open()?, &mut answer),
         Command::Summary { columns } => {
+            let every = interval(&args)?;
             let driver = open()?;
             let mut gpus = select(&driver, &args)?;
+            let columns = args::columns(*columns)?;
             let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
-            repeat(
-                args.every,
-                &mut gpus,
-                &mut output,
-                answer,
-                |gpus, time, out| {
-                    summary::summary(&driver, gpus, columns.unwrap_or(1), time, out);
-                },
-            )?;
+            repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
+                summary::summary(&driver, gpus, columns, time, out);
+            })?;
             return Ok(all_there(&gpus)?);
         }
         Command::Query {
@@ -62,10 +59,11 @@ fn run() -> anyhow::Result<()> {
         } => {
             let driver = open()?;
             let query = query::prepare(*list, fields, format.as_deref())?;
+            let every = interval(&args)?;
             let mut gpus = select(&driver, &args)?;
             let mut output = Output::open(args.file.as_deref(), Error::query_file)?;
             repeat(
-                args.every,
+                every,
                 &mut gpus,
                 &mut output,
                 query.header,
@@ -94,6 +92,10 @@ fn list_gpus(answer: &mut Vec<u8>) -> anyhow::Result<()> {
 
 fn open() -> Result<Driver, Error> {
     Driver::open().map_err(Error::open)
+}
+
+fn interval(args: &Args) -> Result<Option<Duration>, Error> {
+    args.every.as_ref().map(Interval::read).transpose()
 }
 
 /// The GPUs that `-i` names, or all.
