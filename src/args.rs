@@ -218,8 +218,8 @@ impl Args {
         let mut arguments = spelling::without_debug(arguments.into_iter().collect())?;
         let text: Vec<String> = arguments
             .iter()
-            .map(|raw| raw.to_string_lossy().into_owned())
-            .collect();
+            .map(|raw| raw.clone().into_string().map_err(not_text))
+            .collect::<Result<_, _>>()?;
         if let Some(name) = text.first().and_then(|first| subcommand(first)) {
             let args = arguments.split_off(1);
             return Ok(Command::Subcommand { name, args }.into());
@@ -257,6 +257,14 @@ fn subcommand(argument: &str) -> Option<&'static str> {
     };
     let (name, _) = SUBCOMMANDS.iter().find(|(known, _)| *known == name)?;
     Some(name)
+}
+
+/// An argument that is no text would be taken for another: a file for its neighbour.
+fn not_text(argument: OsString) -> Error {
+    refused(format!(
+        "ERROR: Option {} is not UTF-8.\n\n",
+        argument.display()
+    ))
 }
 
 /// A command that stands alone.

@@ -103,10 +103,10 @@ fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
     let count = driver.gpu_count().map_err(Error::count)?;
     let gpus = match args.ids.as_deref() {
         Some(ids) if count > 0 && ids.chars().all(|c| c == ',') => return Err(Error::empty_ids()),
-        Some(ids) => driver.select(ids),
-        None => driver.gpus(),
+        Some(ids) => driver.select(ids).map_err(|gpu| Error::unanswered(&gpu))?,
+        None => driver.gpus().map_err(Error::count)?,
     };
-    match gpus.map_err(Error::count)? {
+    match gpus {
         gpus if gpus.is_empty() => Err(Error::no_devices()),
         gpus => Ok(gpus),
     }

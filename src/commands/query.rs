@@ -4,8 +4,8 @@ use jiff::ZonedDateTime as Time;
 
 use crate::args::{Format, List};
 use crate::error::Error;
-use crate::fields::{self, ClockPair, Field, Process, RetiredPage, Row, Table};
-use crate::nvml::{Accounted, Driver, Gpu, Missing, Reading};
+use crate::fields::{self, Account, ClockPair, Field, Process, RetiredPage, Row, Table};
+use crate::nvml::{Driver, Gpu, Missing};
 use crate::render::csv;
 
 /// One sample: appends the lines about these GPUs.
@@ -22,8 +22,8 @@ pub struct Query {
 /// Looks up a comma separated list of field names; empty items do not count.
 pub fn prepare(list: List, names: &str, format: Option<&str>) -> Result<Query, Error> {
     match list {
-        List::Gpu => query(fields::GPU, names, format, |_, _, _| vec![()]),
-        List::RemappedRows => query(fields::REMAPPED_ROWS, names, format, |_, _, _| vec![()]),
+        List::Gpu => query(fields::GPU, names, format, |_, _| vec![()]),
+        List::RemappedRows => query(fields::REMAPPED_ROWS, names, format, |_, _| vec![()]),
         List::ComputeApps => query(fields::COMPUTE_APPS, names, format, compute_apps),
         List::AccountedApps => query(fields::ACCOUNTED_APPS, names, format, accounted_apps),
         List::SupportedClocks => query(fields::SUPPORTED_CLOCKS, names, format, supported_clocks),
@@ -37,7 +37,7 @@ fn query<T: 'static>(
     table: &Table<T>,
     names: &str,
     format: Option<&str>,
-    items: fn(&Driver, &Gpu, &[&Field<T>]) -> Vec<T>,
+    items: fn(&Gpu, &[&Field<T>]) -> Vec<T>,
 ) -> Result<Query, Error> {
     let fields: Vec<&'static Field<T>> = names
         .split(',')
@@ -51,7 +51,7 @@ fn query<T: 'static>(
     }
     let sample = move |driver: &Driver, gpus: &[Gpu], time: &Time, out: &mut Vec<u8>| {
         for gpu in gpus {
-            for item in items(driver, gpu, &fields) {
+            for item in items(gpu, &fields) {
                 csv::row(
                     &fields,
                     &Row {
@@ -73,31 +73,42 @@ fn query<T: 'static>(
 }
 
 /// Processes with a compute context.
-fn compute_apps(driver: &Driver, gpu: &Gpu, _: &[&Field<Process>]) -> Vec<Process> {
+fn compute_apps(gpu: &Gpu, _: &[&Field<Process>]) -> Vec<Process> {
     match gpu.compute_processes() {
         Ok(contexts) => contexts
-            .iter()
-            .map(|context| Process::of(driver, context))
+            .into_iter()
+            .map(|context| Process {
+                pid: Ok(context.pid),
+                memory: context.memory,
+            })
             .collect(),
-        Err(missing) => vec![Process::unknown(missing)],
+        Err(missing) => vec![Process {
+            pid: Err(missing),
+            memory: Err(missing),
+        }],
     }
 }
 
 /// Processes that the driver keeps accounts of.
-fn accounted_apps(
-    _: &Driver,
-    gpu: &Gpu,
-    _: &[&Field<Reading<Accounted>>],
-) -> Vec<Reading<Accounted>> {
+fn accounted_apps(gpu: &Gpu, _: &[&Field<Account>]) -> Vec<Account> {
     match gpu.accounted() {
-        Ok(processes) => processes.into_iter().map(Ok).collect(),
-        Err(missing) => vec![Err(missing)],
+        Ok(processes) => processes
+            .into_iter()
+            .map(|(pid, stats)| Account {
+                pid: Ok(pid),
+                stats,
+            })
+            .collect(),
+        Err(missing) => vec![Account {
+            pid: Err(missing),
+            stats: Err(missing),
+        }],
     }
 }
 
 /// Every memory clock with every graphics clock that goes with it; where only one
 /// of the two is asked for, each of its clocks once, and where neither is, one line.
-fn supported_clocks(_: &Driver, gpu: &Gpu, fields: &[&Field<ClockPair>]) -> Vec<ClockPair> {
+fn supported_clocks(gpu: &Gpu, fields: &[&Field<ClockPair>]) -> Vec<ClockPair> {
     let asked = |name| fields.iter().any(|field| field.name() == name);
     let unasked = Err(Missing::NotSupported);
     let memory_clocks = match (asked("memory"), asked("graphics")) {
@@ -149,7 +160,7 @@ fn supported_clocks(_: &Driver, gpu: &Gpu, fields: &[&Field<ClockPair>]) -> Vec<
 }
 
 /// The pages retired for each cause; a cause without an answer has one line.
-fn retired_pages(_: &Driver, gpu: &Gpu, _: &[&Field<RetiredPage>]) -> Vec<RetiredPage> {
+fn retired_pages(gpu: &Gpu, _: &[&Field<RetiredPage>]) -> Vec<RetiredPage> {
     ["Single Bit ECC", "Double Bit ECC"]
         .into_iter()
         .enumerate()

@@ -9,7 +9,7 @@ mod raw;
 mod reading;
 mod slot;
 
-pub use driver::{Driver, OpenError};
+pub use driver::{Driver, OpenError, Unanswered};
 pub use facts::*;
 pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
