@@ -4,6 +4,7 @@
 //! asks [`nvml`], builds typed facts and has [`render`] print them -> exit status.
 
 mod args;
+mod clock;
 mod commands;
 mod error;
 mod fields;

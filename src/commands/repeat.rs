@@ -7,6 +7,7 @@ use jiff::ZonedDateTime as Time;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::clock;
 use crate::nvml::Gpu;
 use crate::output::Output;
 
@@ -27,7 +28,7 @@ pub fn repeat(
     }
     let mut due = Instant::now();
     loop {
-        sample(gpus, &Time::now(), &mut answer);
+        sample(gpus, &clock::now(), &mut answer);
         output.write(&answer)?;
         let Some(every) = every else {
             return Ok(());
