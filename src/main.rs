@@ -4,6 +4,7 @@
 //! asks [`nvml`], builds typed facts and has [`render`] print them -> exit status.
 
 mod args;
+mod clock;
 mod commands;
 mod document;
 mod error;
@@ -18,8 +19,9 @@ mod value;
 
 use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use crate::args::{Args, Command, Modify};
+use crate::args::{Args, Command, Interval, Modify};
 use crate::commands::repeat::repeat;
 use crate::commands::{list, log, query, summary, version};
 use crate::error::Error;
@@ -43,18 +45,14 @@ fn run() -> anyhow::Result<()> {
         Command::ListExcluded => list::excluded(&open()?, &mut answer)?,
         Command::Version => version::version(&open()?, &mut answer),
         Command::Summary { columns } => {
+            let every = interval(&args)?;
             let driver = open()?;
             let mut gpus = select(&driver, &args)?;
+            let columns = args::columns(*columns)?;
             let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
-            repeat(
-                args.every,
-                &mut gpus,
-                &mut output,
-                answer,
-                |gpus, time, out| {
-                    summary::summary(&driver, gpus, columns.unwrap_or(1), time, out);
-                },
-            )?;
+            repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
+                summary::summary(&driver, gpus, columns, time, out);
+            })?;
             return Ok(all_there(&gpus)?);
         }
         Command::Query {
@@ -64,10 +62,11 @@ fn run() -> anyhow::Result<()> {
         } => {
             let driver = open()?;
             let query = query::prepare(*list, fields, format.as_deref())?;
+            let every = interval(&args)?;
             let mut gpus = select(&driver, &args)?;
             let mut output = Output::open(args.file.as_deref(), Error::query_file)?;
             repeat(
-                args.every,
+                every,
                 &mut gpus,
                 &mut output,
                 query.header,
@@ -83,15 +82,16 @@ fn run() -> anyhow::Result<()> {
             dtd,
             unit,
         } => {
+            let every = interval(&args)?;
             let driver = open()?;
-            let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
             let report = log::Report::new(display.as_deref(), *xml, *dtd)?;
             let mut gpus = match unit {
                 true => log::no_units(&driver, args.ids.as_deref()).map(|()| Vec::new()),
                 false => select(&driver, &args),
             }?;
+            let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
             repeat(
-                args.every,
+                every,
                 &mut gpus,
                 &mut output,
                 answer,
@@ -128,15 +128,19 @@ fn open() -> Result<Driver, Error> {
     Driver::open().map_err(Error::open)
 }
 
+fn interval(args: &Args) -> Result<Option<Duration>, Error> {
+    args.every.as_ref().map(Interval::read).transpose()
+}
+
 /// The GPUs that `-i` names, or all.
 fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
     let count = driver.gpu_count().map_err(Error::count)?;
     let gpus = match args.ids.as_deref() {
-        Some("") if count > 0 => return Err(Error::empty_ids()),
-        Some(ids) => driver.select(ids),
-        None => driver.gpus(),
+        Some(ids) if count > 0 && ids.chars().all(|c| c == ',') => return Err(Error::empty_ids()),
+        Some(ids) => driver.select(ids).map_err(|gpu| Error::unanswered(&gpu))?,
+        None => driver.gpus().map_err(Error::count)?,
     };
-    match gpus.map_err(Error::count)? {
+    match gpus {
         gpus if gpus.is_empty() => Err(Error::no_devices()),
         gpus => Ok(gpus),
     }

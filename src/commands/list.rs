@@ -34,7 +34,10 @@ fn gpu_lines(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
         out,
         format_args!("GPU {}: {} (UUID: {uuid})\n", gpu.index(), printable(&name)),
     )?;
-    for mig in gpu.mig_devices() {
+    let mig_devices = gpu
+        .mig_devices()
+        .map_err(|missing| Error::list_mig(gpu.index(), missing))?;
+    for mig in mig_devices {
         let (name, uuid) = (shown(mig.name()), shown(mig.uuid()));
         // The name begins with the GPU's: "NVIDIA H200 MIG 1g.18gb".
         let name = name

@@ -46,10 +46,12 @@ impl<'d> Gpu<'d> {
         self.device.as_ref().map_err(|missing| *missing)
     }
 
-    /// Forgets what may have changed, so that it is asked anew.
+    /// Forgets what may have changed and what could not be read, so that it is
+    /// asked anew.
     pub fn forget(&mut self) {
         self.moving = Moving::default();
         self.report = Default::default();
+        self.lasting.forget_failures();
     }
 
     /// Memory error counts, `nvmlDeviceGetMemoryErrorCounter`: `error` and
@@ -152,13 +154,15 @@ impl<'d> Gpu<'d> {
     /// The version of an infoROM object, `nvmlDeviceGetInforomVersion`:
     /// 0 OEM, 1 ECC, 2 power.
     pub fn inforom_version(&self, object: u32) -> Reading<String> {
-        let device = self.device()?;
-        raw::get_string_for(
-            &device.nvml().lib().nvmlDeviceGetInforomVersion,
-            device,
-            object,
-            16,
-        )
+        self.moving.inforom_versions.get_or_ask(object, || {
+            let device = self.device()?;
+            raw::get_string_for(
+                &device.nvml().lib().nvmlDeviceGetInforomVersion,
+                device,
+                object,
+                16,
+            )
+        })
     }
 
     /// What the GPU can do for vGPUs, `nvmlDeviceGetVgpuCapabilities`: 1 when it can.
@@ -202,28 +206,20 @@ impl<'d> Gpu<'d> {
     }
 
     /// What ended and running processes did, `nvmlDeviceGetAccountingPids` and
-    /// `nvmlDeviceGetAccountingStats`; a process that NVML drops in between is left out.
-    pub fn accounted(&self) -> Reading<Vec<Accounted>> {
-        const NO_PERCENT: u32 = u32::MAX;
-        const NO_BYTES: u64 = u64::MAX;
+    /// `nvmlDeviceGetAccountingStats`; a process that NVML drops in between
+    /// (`NVML_ERROR_NOT_FOUND`) is left out.
+    pub fn accounted(&self) -> Reading<Vec<(u32, Reading<Accounted>)>> {
         let device = self.device()?;
         let lib = device.nvml().lib();
         let room = self.accounting_buffer_size()? as usize;
         let pids: Vec<u32> = raw::get_list(&lib.nvmlDeviceGetAccountingPids, device, room.max(1))?;
         Ok(pids
             .into_iter()
-            .filter_map(|pid| {
-                let stats: nvmlAccountingStats_t =
-                    raw::get_for(&lib.nvmlDeviceGetAccountingStats, device, pid).ok()?;
-                Some(Accounted {
-                    pid,
-                    gpu: Some(stats.gpuUtilization).filter(|&percent| percent != NO_PERCENT),
-                    memory: Some(stats.memoryUtilization).filter(|&percent| percent != NO_PERCENT),
-                    most_memory: Some(stats.maxMemoryUsage).filter(|&bytes| bytes != NO_BYTES),
-                    time: stats.time,
-                    running: stats.isRunning != 0,
-                })
+            .map(|pid| {
+                let stats = raw::get_for(&lib.nvmlDeviceGetAccountingStats, device, pid);
+                (pid, stats.map(Accounted::from))
             })
+            .filter(|(_, stats)| !matches!(stats, Err(Missing::NOT_FOUND)))
             .collect())
     }
 }
@@ -232,10 +228,15 @@ impl<'d> Gpu<'d> {
 ///
 /// The header of R570 and early R580 numbered 251 to 273 differently: clocks
 /// event reasons at 251 to 255, power smoothing from 256. nvml-wrapper finds
-/// out which of the two the driver has.
+/// out from the driver's version which of the two it has; where there is no
+/// version, a number would be that of another field.
 fn field_id(device: &Device, id: u32) -> Reading<u32> {
     use nvml_wrapper::FieldIdScheme::*;
-    match (device.nvml().field_id_scheme(), id) {
+    let scheme = device.nvml().field_id_scheme();
+    if scheme == V12 && id >= 251 {
+        device.nvml().sys_driver_version()?;
+    }
+    match (scheme, id) {
         (V13Update1, id) => Ok(id),
         (V12, 251..=268) => Ok(id + 5),
         (V12, 269..=273) => Ok(id - 18),
@@ -276,6 +277,15 @@ macro_rules! questions {
      $($(#[$doc:meta])* $name:ident: $answer:ty = |$device:ident, $lib:ident| $ask:expr;)*) => {
         #[derive(Default)]
         pub struct $Kept { $($name: OnceCell<Reading<$answer>>,)* $($extra)* }
+
+        #[allow(dead_code, reason = "of use only to what is kept longer than a pass")]
+        impl $Kept {
+            fn forget_failures(&mut self) {
+                $(if let Some(Err(_)) = self.$name.get() {
+                    self.$name.take();
+                })*
+            }
+        }
 
         impl Gpu<'_> {
             $(
@@ -334,6 +344,7 @@ questions! { moving / Moving {
         memory_errors: Memo<(u32, u32, u32), u64>,
         total_errors: Memo<(u32, u32), u64>,
         fields: Memo<(u32, u32), FieldNumber>,
+        inforom_versions: Memo<u32, String>,
         clocks: Memo<u32, u32>,
         max_clocks: Memo<u32, u32>,
         application_clocks: Memo<u32, u32>,
@@ -345,21 +356,25 @@ questions! { moving / Moving {
     /// The PCIe lanes in use, `nvmlDeviceGetCurrPcieLinkWidth`.
     pcie_width: u32 = |device, lib| device.current_pcie_link_width();
     /// Whether a display could be connected, `nvmlDeviceGetDisplayMode`.
-    display_connected: bool = |device, lib| device.is_display_connected();
+    display_connected: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetDisplayMode, device);
     /// Whether a display is initialised, `nvmlDeviceGetDisplayActive`.
-    display_active: bool = |device, lib| device.is_display_active();
+    display_active: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetDisplayActive, device);
     /// Whether the driver stays loaded without clients, `nvmlDeviceGetPersistenceMode`.
-    persistence: bool = |device, lib| device.is_in_persistent_mode();
+    persistence: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetPersistenceMode, device);
     /// How the GPU reaches system memory, `nvmlDeviceGetAddressingMode`: 0 none, 1 HMM, 2 ATS.
     addressing_mode: u32 = |device, lib|
         raw::get_versioned(&lib.nvmlDeviceGetAddressingMode, device, |_| ()).map(|mode| mode.value);
     /// Whether ended processes are accounted for, `nvmlDeviceGetAccountingMode`.
-    accounting: bool = |device, lib| device.is_accounting_enabled();
+    accounting: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetAccountingMode, device);
     /// How many processes accounting can hold, `nvmlDeviceGetAccountingBufferSize`.
     accounting_buffer_size: u32 = |device, lib| device.accounting_buffer_size();
     /// Windows' driver models, current and pending (0 WDDM, 1 TCC, 2 MCDM),
     /// `nvmlDeviceGetDriverModel_v2`.
-    driver_models: (u32, u32) = |device, lib| raw::get_pair(&lib.nvmlDeviceGetDriverModel_v2, device);
+    driver_models: (u32, u32) = |device, lib|
+        match raw::get_pair(&lib.nvmlDeviceGetDriverModel_v2, device) {
+            Err(Missing::FUNCTION_NOT_FOUND) => raw::get_pair(&lib.nvmlDeviceGetDriverModel, device),
+            models => models,
+        };
     /// The infoROM's checksums, `nvmlDeviceValidateInforom`: slow, about 70 ms.
     inforom_valid: () = |device, lib| raw::check(&lib.nvmlDeviceValidateInforom, device);
     /// GPU operation modes, current and pending (0 all on, 1 compute, 2 low double
@@ -471,11 +486,11 @@ questions! { moving / Moving {
     };
     /// Processes with a compute context, `nvmlDeviceGetComputeRunningProcesses_v3`.
     compute_processes: Vec<Context> = |device, lib|
-        raw::processes(&lib.nvmlDeviceGetComputeRunningProcesses_v3, device);
+        raw::processes(&lib.nvmlDeviceGetComputeRunningProcesses_v3, c"nvmlDeviceGetComputeRunningProcesses_v2", device);
     /// Processes with a graphics context, `nvmlDeviceGetGraphicsRunningProcesses_v3`.
     graphics_processes: Vec<Context> = |device, lib|
-        raw::processes(&lib.nvmlDeviceGetGraphicsRunningProcesses_v3, device);
+        raw::processes(&lib.nvmlDeviceGetGraphicsRunningProcesses_v3, c"nvmlDeviceGetGraphicsRunningProcesses_v2", device);
     /// Processes that share the GPU through MPS, `nvmlDeviceGetMPSComputeRunningProcesses_v3`.
     mps_processes: Vec<Context> = |device, lib|
-        raw::processes(&lib.nvmlDeviceGetMPSComputeRunningProcesses_v3, device);
+        raw::processes(&lib.nvmlDeviceGetMPSComputeRunningProcesses_v3, c"nvmlDeviceGetMPSComputeRunningProcesses_v2", device);
 }

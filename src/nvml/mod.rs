@@ -11,12 +11,12 @@ mod reading;
 mod report;
 mod slot;
 
-pub use driver::{Driver, OpenError};
+pub use driver::{Driver, OpenError, Unanswered};
 pub use facts::*;
 pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
-pub use raw::RemappedRows as RemappedRowsByUse;
 pub use processes::Running;
+pub use raw::RemappedRows as RemappedRowsByUse;
 pub use raw::Sample;
 pub use reading::{Missing, Reading};
 pub use report::{License, LicenseExpiry};

@@ -2,7 +2,7 @@
 
 use super::facts::Context;
 use super::gpu::Gpu;
-use super::reading::Reading;
+use super::reading::{Missing, Reading};
 
 /// A process with a context on a GPU, and which lists NVML has it in.
 #[derive(Clone, Copy, Debug)]
@@ -28,19 +28,25 @@ impl Running {
 }
 
 impl Gpu<'_> {
-    /// All processes by id, from the lists of compute, graphics and MPS contexts.
-    /// A list that this board does not have is empty; one that cannot be read
-    /// leaves nothing to be sure of.
-    pub fn processes(&self) -> Reading<Vec<Running>> {
+    /// All processes by id, from the lists of compute, graphics and MPS contexts,
+    /// and after them why a list could not be read. A list that this board or
+    /// driver does not have is empty; none is known when no list can be read.
+    pub fn processes(&self) -> Reading<Vec<Reading<Running>>> {
         let mut all: Vec<Running> = Vec::new();
-        let compute = self.compute_processes()?;
-        let graphics = self.graphics_processes().unwrap_or_default();
-        let mps = self.mps_processes().unwrap_or_default();
-        add(&mut all, compute, |process| process.compute = true);
-        add(&mut all, graphics, |process| process.graphics = true);
-        add(&mut all, mps, |process| process.mps = true);
+        let mut unread = None;
+        let mut read = |contexts: Reading<_>, mark| match contexts {
+            Ok(contexts) => add(&mut all, contexts, mark),
+            Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND) => {}
+            Err(missing) => unread = unread.or(Some(missing)),
+        };
+        read(self.compute_processes(), |process| process.compute = true);
+        read(self.graphics_processes(), |process| process.graphics = true);
+        read(self.mps_processes(), |process| process.mps = true);
+        if let (true, Some(missing)) = (all.is_empty(), unread) {
+            return Err(missing);
+        }
         all.sort_by_key(|process| process.context.pid);
-        Ok(all)
+        Ok(all.into_iter().map(Ok).chain(unread.map(Err)).collect())
     }
 }
 

@@ -150,6 +150,15 @@ pub fn get<T: Plain, E>(f: &Symbol<Call<*mut T>, E>, device: &Device) -> Reading
     Ok(answer)
 }
 
+/// As [`get`], for `nvmlEnableState_t`; a state that is neither of the two is unknown.
+pub fn get_switch<E>(f: &Symbol<Call<*mut u32>, E>, device: &Device) -> Reading<bool> {
+    match get(f, device)? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Missing::UNKNOWN),
+    }
+}
+
 /// `f(device, &mut question)`, the version set and the rest of `question` as given.
 pub fn get_versioned<T: Versioned, E>(
     f: &Symbol<Call<*mut T>, E>,
@@ -298,7 +307,7 @@ fn list<T: Plain>(
     mut call: impl FnMut(&mut u32, *mut T) -> nvmlReturn_t,
 ) -> Reading<Vec<T>> {
     const MOST: usize = 1 << 20;
-    let mut room = guess;
+    let mut room = guess.min(MOST);
     loop {
         let mut items: Vec<T> = vec![zeroed(); room];
         let mut count = room as u32;
@@ -361,12 +370,24 @@ pub fn member(chars: &[c_char]) -> String {
     text(&bytes)
 }
 
-/// One of the lists of processes with a context on the GPU.
+/// One of the lists of processes with a context on the GPU: the newest form of
+/// the question, or the one of drivers before R510, which answers alike.
 pub fn processes<E>(
-    f: &Symbol<Call2<*mut u32, *mut nvmlProcessInfo_t>, E>,
+    newest: &Symbol<Call2<*mut u32, *mut nvmlProcessInfo_t>, E>,
+    older: &CStr,
     device: &Device,
 ) -> Reading<Vec<Context>> {
-    get_list(f, device, 64).map(|processes| processes.into_iter().map(Context::from).collect())
+    const GUESS: usize = 64;
+    let list = match newest {
+        Ok(_) => get_list(newest, device, GUESS),
+        Err(_) => {
+            let lib = device.nvml().lib();
+            // SAFETY: `_v2` has the signature and the struct of `_v3`.
+            let older = unsafe { lib.__library.get::<Call2<_, _>>(older.to_bytes_with_nul()) };
+            get_list(&older.map(|symbol| *symbol), device, GUESS)
+        }
+    };
+    list.map(|processes| processes.into_iter().map(Context::from).collect())
 }
 
 /// `nvmlDeviceGetMemoryInfo_v2`, or its older form, which does not tell what is

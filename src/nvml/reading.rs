@@ -63,6 +63,8 @@ impl Missing {
     pub const CORRUPTED_INFOROM: Self = Self::Failed(14);
     /// `NVML_ERROR_GPU_IS_LOST`: the GPU has fallen off the bus.
     pub const GPU_IS_LOST: Self = Self::Failed(15);
+    /// `NVML_ERROR_RESET_REQUIRED`: the GPU cannot be used before a reset.
+    pub const RESET_REQUIRED: Self = Self::Failed(16);
     /// `NVML_ERROR_DEPRECATED`.
     pub const DEPRECATED: Self = Self::Failed(26);
     /// `NVML_ERROR_NO_DATA`.

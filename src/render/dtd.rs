@@ -17,7 +17,10 @@ pub fn dtd(subject: Subject, out: &mut Vec<u8>) {
 fn declare(shape: &Shape, known: &mut BTreeSet<&'static str>, out: &mut Vec<u8>) {
     let inner = flat(shape);
     if known.insert(shape.tag) {
-        let names: Vec<String> = inner.iter().map(|(child, times)| counted(child, *times)).collect();
+        let names: Vec<String> = inner
+            .iter()
+            .map(|(child, times)| counted(child, *times))
+            .collect();
         let model = match &shape.content {
             ShapeContent::Text => "(#PCDATA)".to_owned(),
             ShapeContent::Elements(_) => format!("({})", names.join(", ")),

@@ -5,6 +5,7 @@ pub mod dtd;
 mod frame;
 pub mod summary;
 pub mod text;
+mod width;
 pub mod xml;
 
 use crate::nvml::Reading;

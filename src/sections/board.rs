@@ -1,10 +1,10 @@
 //! What the board is, and how it is set up.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::row::{Asked, List, None, Row, group, line, list, number};
 use super::words::{self, word};
+use crate::clock;
 use crate::nvml::{License, LicenseExpiry, Missing, Platform, Reading};
 use crate::value::{Unit, Value, enabled, supported, yes};
 
@@ -15,7 +15,10 @@ pub const PRODUCT: &[Row<()>] = &[
         asked.gpu.name().map(Value::from)
     }),
     line("Product Brand", "product_brand", |asked| {
-        asked.gpu.brand().and_then(|brand| word(brand, words::BRANDS))
+        asked
+            .gpu
+            .brand()
+            .and_then(|brand| word(brand, words::BRANDS))
     }),
     line("Product Architecture", "product_architecture", |asked| {
         asked.gpu.architecture().and_then(words::architecture)
@@ -81,10 +84,7 @@ const VGPU_CAPABILITIES: &[Row<()>] = &[
         vgpu(asked, 10)
     }),
     line("MIG Time-Slicing Mode", "mig_timeSlicing_mode", |asked| {
-        asked
-            .gpu
-            .vgpu_capability(11)
-            .map(|mode| enabled(mode != 0))
+        asked.gpu.vgpu_capability(11).map(|mode| enabled(mode != 0))
     }),
 ];
 
@@ -113,7 +113,9 @@ pub const IDENTITY: &[Row<()>] = &[
     line("Serial Number", "serial", |asked| {
         asked.gpu.serial().map(Value::from)
     }),
-    line("GPU UUID", "uuid", |asked| asked.gpu.uuid().map(Value::from)),
+    line("GPU UUID", "uuid", |asked| {
+        asked.gpu.uuid().map(Value::from)
+    }),
     line("GPU PDI", "pdi", |asked| {
         asked.gpu.pdi().map(|pdi| format!("{pdi:#x}").into())
     }),
@@ -201,7 +203,7 @@ fn timestamp(microseconds: u64) -> Reading<Value> {
         .and_then(|microseconds| Timestamp::from_microsecond(microseconds).ok())
         .ok_or(Missing::UNKNOWN)?;
     Ok(time
-        .to_zoned_datetime(TimeZone::system())
+        .to_zoned_datetime(clock::zone())
         .strftime("%Y/%m/%d %H:%M:%S%.3f")
         .to_string()
         .into())

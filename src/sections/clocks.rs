@@ -133,12 +133,7 @@ const MEMORY_CLOCK: Row<u32> = group(
 const GRAPHICS_CLOCKS: List<u32, u32> = List {
     items: |asked| asked.gpu.supported_graphics_clocks(asked.item),
     none: None::Nothing,
-    row: number(
-        "    Graphics",
-        "supported_graphics_clock",
-        Megahertz,
-        mhz,
-    ),
+    row: number("    Graphics", "supported_graphics_clock", Megahertz, mhz),
 };
 
 fn mhz(asked: &Asked<u32>) -> Reading<Value> {

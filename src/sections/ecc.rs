@@ -49,9 +49,11 @@ pub const ECC: &[Row<()>] = &[
                 SOURCES,
             )
             .on(since_ampere),
-            line("Channel Repair Pending", "channel_repair_pending", |asked| {
-                asked.gpu.repairs_pending().map(|(channel, _)| yes(channel))
-            })
+            line(
+                "Channel Repair Pending",
+                "channel_repair_pending",
+                |asked| asked.gpu.repairs_pending().map(|(channel, _)| yes(channel)),
+            )
             .on(since_ampere),
             line("TPC Repair Pending", "tpc_repair_pending", |asked| {
                 asked.gpu.repairs_pending().map(|(_, tpc)| yes(tpc))
@@ -80,7 +82,10 @@ fn turing(asked: &Asked<()>) -> bool {
 }
 
 fn since_ampere(asked: &Asked<()>) -> bool {
-    asked.gpu.architecture().is_ok_and(|number| number >= AMPERE)
+    asked
+        .gpu
+        .architecture()
+        .is_ok_and(|number| number >= AMPERE)
 }
 
 /// A count; error 0 corrected, 1 not; period 0 volatile, 1 aggregate; location
@@ -120,10 +125,7 @@ macro_rules! by_location {
             }),
             line("CBU", "cbu", |asked| count(asked, $error, $period, 6)),
             line("Total", "total", |asked| {
-                asked
-                    .gpu
-                    .total_errors($error, $period)
-                    .map(Value::from)
+                asked.gpu.total_errors($error, $period).map(Value::from)
             }),
         ]
     };
@@ -162,10 +164,14 @@ const AGGREGATE: &[Row<()>] = counts!(
     1,
     aggregateUncParity,
     aggregateUncSecDed,
-    line("SRAM Threshold Exceeded", "sram_threshold_exceeded", |asked| {
-        let errors = asked.gpu.sram_errors()?;
-        Ok(yes(errors.bThresholdExceeded != 0))
-    })
+    line(
+        "SRAM Threshold Exceeded",
+        "sram_threshold_exceeded",
+        |asked| {
+            let errors = asked.gpu.sram_errors()?;
+            Ok(yes(errors.bThresholdExceeded != 0))
+        }
+    )
     .on(since_ampere)
 );
 

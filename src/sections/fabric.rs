@@ -32,11 +32,9 @@ pub const FABRIC: &[Row<()>] = &[group(
     "Fabric",
     "fabric",
     &[
-        line("State", "state", |asked| {
-            match asked.gpu.fabric()?.state {
-                NOT_SUPPORTED => Ok(NOT_AVAILABLE),
-                state => word(state, &["N/A", "Not Started", "In Progress", "Completed"]),
-            }
+        line("State", "state", |asked| match asked.gpu.fabric()?.state {
+            NOT_SUPPORTED => Ok(NOT_AVAILABLE),
+            state => word(state, &["N/A", "Not Started", "In Progress", "Completed"]),
         }),
         line("Status", "status", |asked| {
             registered(asked, |fabric| match fabric.status {

@@ -94,7 +94,12 @@ pub fn units(moment: &Moment) -> (Vec<Node>, Vec<Node>) {
     let head = MOMENT.iter().map(|line| line.build(moment)).collect();
     let (label, tag) = INTERFACE_CARDS;
     let card = |(id, firmware): (u32, String)| {
-        let version = Node::leaf("Firmware Version", "firmware", Ok(firmware.into()), Unit::None);
+        let version = Node::leaf(
+            "Firmware Version",
+            "firmware",
+            Ok(firmware.into()),
+            Unit::None,
+        );
         Node {
             label: format!("HIC {id}").into(),
             ..group("", "hic", vec![version])

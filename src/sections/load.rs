@@ -136,7 +136,10 @@ pub const MEMORY: &[Row<()>] = &[
 
 const FRAME_BUFFER: &[Row<()>] = &[
     number("Total", "total", Mebibytes, |asked| {
-        asked.gpu.memory().map(|memory| Value::mebibytes(memory.total))
+        asked
+            .gpu
+            .memory()
+            .map(|memory| Value::mebibytes(memory.total))
     }),
     number("Reserved", "reserved", Mebibytes, |asked| {
         asked
@@ -147,19 +150,31 @@ const FRAME_BUFFER: &[Row<()>] = &[
             .ok_or(Missing::FUNCTION_NOT_FOUND)
     }),
     number("Used", "used", Mebibytes, |asked| {
-        asked.gpu.memory().map(|memory| Value::mebibytes(memory.used))
+        asked
+            .gpu
+            .memory()
+            .map(|memory| Value::mebibytes(memory.used))
     }),
     number("Free", "free", Mebibytes, |asked| {
-        asked.gpu.memory().map(|memory| Value::mebibytes(memory.free))
+        asked
+            .gpu
+            .memory()
+            .map(|memory| Value::mebibytes(memory.free))
     }),
 ];
 
 const BAR1: &[Row<()>] = &[
     number("Total", "total", Mebibytes, |asked| {
-        asked.gpu.bar1().map(|bar1| whole_mebibytes(bar1.bar1Total).into())
+        asked
+            .gpu
+            .bar1()
+            .map(|bar1| whole_mebibytes(bar1.bar1Total).into())
     }),
     number("Used", "used", Mebibytes, |asked| {
-        asked.gpu.bar1().map(|bar1| whole_mebibytes(bar1.bar1Used).into())
+        asked
+            .gpu
+            .bar1()
+            .map(|bar1| whole_mebibytes(bar1.bar1Used).into())
     }),
     number("Free", "free", Mebibytes, |asked| {
         asked.gpu.bar1().map(|bar1| {

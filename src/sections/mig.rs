@@ -49,10 +49,8 @@ pub const DEVICES: &[Row<()>] = &[
 
 const MIG_DEVICES: List<(), Facts> = List {
     items: |asked| {
-        Ok(match asked.gpu.mig() {
-            Ok((true, _)) => asked.gpu.mig_devices().iter().map(Facts::from).collect(),
-            _ => Vec::new(),
-        })
+        let devices = asked.gpu.mig_devices()?;
+        Ok(devices.iter().map(Facts::from).collect())
     },
     none: None::XmlLine("None"),
     row: group(
@@ -136,10 +134,16 @@ const MEMORY: &[Row<Facts>] = &[
 
 const BAR1: &[Row<Facts>] = &[
     number("Total", "total", Mebibytes, |asked| {
-        asked.item.bar1.map(|bar1| whole_mebibytes(bar1.bar1Total).into())
+        asked
+            .item
+            .bar1
+            .map(|bar1| whole_mebibytes(bar1.bar1Total).into())
     }),
     number("Used", "used", Mebibytes, |asked| {
-        asked.item.bar1.map(|bar1| whole_mebibytes(bar1.bar1Used).into())
+        asked
+            .item
+            .bar1
+            .map(|bar1| whole_mebibytes(bar1.bar1Used).into())
     }),
     number("Free", "free", Mebibytes, |asked| {
         asked.item.bar1.map(|bar1| {

@@ -178,7 +178,9 @@ impl Selection {
     /// Those that a list of `-d` names, in text; empty items do not count.
     pub fn named(list: &str) -> Result<Self, Error> {
         let word = |name: &str| {
-            let known = WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(name));
+            let known = WORDS
+                .iter()
+                .find(|(word, _)| word.eq_ignore_ascii_case(name));
             known.map(|&(_, word)| word).ok_or(Error::unknown_section())
         };
         let names = list.split(',').filter(|name| !name.is_empty());
@@ -222,7 +224,8 @@ impl Selection {
     /// What all GPUs have to say, each with its bus id. GPUs are asked side by
     /// side: NVML makes some questions wait, and each GPU for itself.
     pub fn build_all(&self, driver: &Driver, gpus: &mut [Gpu]) -> Vec<(String, Vec<Node>)> {
-        let mut built: Vec<Option<(String, Vec<Node>)>> = gpus.iter().map(|_| Option::None).collect();
+        let mut built: Vec<Option<(String, Vec<Node>)>> =
+            gpus.iter().map(|_| Option::None).collect();
         let helpers = gpus.len().saturating_sub(1);
         let work = Mutex::new(gpus.iter_mut().zip(&mut built));
         let take = || work.lock().ok()?.next();

@@ -6,14 +6,13 @@ use crate::nvml::{Accounted, Missing, Reading, Running};
 use crate::value::Unit::{Mebibytes, Milliseconds, Percent};
 use crate::value::{Value, enabled, whole_mebibytes};
 
-/// A running process and its name.
+/// A running process and its name, or why a list of them cannot be read.
 struct Process {
-    running: Running,
+    running: Reading<Running>,
     name: Reading<String>,
 }
 
-pub const PROCESSES: &[Row<()>] =
-    &[list("Processes", "processes", &RUNNING).look(Look::Narrow)];
+pub const PROCESSES: &[Row<()>] = &[list("Processes", "processes", &RUNNING).look(Look::Narrow)];
 
 const RUNNING: List<(), Process> = List {
     items: |asked| {
@@ -22,7 +21,7 @@ const RUNNING: List<(), Process> = List {
             .into_iter()
             .map(|running| Process {
                 running,
-                name: asked.driver.process_name(running.context.pid),
+                name: running.and_then(|it| asked.driver.process_name(it.context.pid)),
             })
             // It has ended since, or it is not of this container.
             .filter(|process| process.name != Err(Missing::NOT_FOUND))
@@ -34,18 +33,18 @@ const RUNNING: List<(), Process> = List {
         "process_info",
         &[
             line("GPU instance ID", "gpu_instance_id", |asked| {
-                let instance = asked.item.running.context.gpu_instance;
+                let instance = asked.item.running?.context.gpu_instance;
                 instance.map(Value::from).ok_or(Missing::NotSupported)
             }),
             line("Compute instance ID", "compute_instance_id", |asked| {
-                let instance = asked.item.running.context.compute_instance;
+                let instance = asked.item.running?.context.compute_instance;
                 instance.map(Value::from).ok_or(Missing::NotSupported)
             }),
             line("Process ID", "pid", |asked| {
-                Ok(asked.item.running.context.pid.into())
+                Ok(asked.item.running?.context.pid.into())
             }),
             line("    Type", "type", |asked| {
-                Ok(Value::word(asked.item.running.kind()))
+                Ok(Value::word(asked.item.running?.kind()))
             }),
             line("    Name", "process_name", |asked| {
                 asked.item.name.clone().map(Value::from)
@@ -56,12 +55,18 @@ const RUNNING: List<(), Process> = List {
 };
 
 fn used_memory(asked: &Asked<Process>) -> Reading<Value> {
-    match (asked.item.running.context.memory, asked.form) {
+    match (asked.item.running?.context.memory, asked.form) {
         (Err(Missing::NotSupported), Form::Text) => {
             Ok(Value::word("Not available in WDDM driver model"))
         }
         (memory, _) => memory.map(|bytes| whole_mebibytes(bytes).into()),
     }
+}
+
+/// A process that the driver keeps account of.
+struct Account {
+    pid: u32,
+    stats: Reading<Accounted>,
 }
 
 pub const ACCOUNTING: &[Row<()>] = &[
@@ -79,37 +84,43 @@ pub const ACCOUNTED: &[Row<()>] = &[list(
     "Accounted Processes",
     "accounted_processes",
     &List {
-        items: |asked: &Asked<()>| asked.gpu.accounted(),
+        items: |asked: &Asked<()>| {
+            let accounts = asked.gpu.accounted()?;
+            let accounts = accounts.into_iter();
+            Ok(accounts
+                .map(|(pid, stats)| Account { pid, stats })
+                .collect())
+        },
         none: None::Word("None"),
         row: ACCOUNT,
     },
 )];
 
-const ACCOUNT: Row<Accounted> = group(
+const ACCOUNT: Row<Account> = group(
     "",
     "accounted_process_info",
     &[
         line("Process ID", "pid", |asked| Ok(asked.item.pid.into())),
         number("    GPU Utilization", "gpu_util", Percent, |asked| {
-            known(asked.item.gpu)
+            known(asked.item.stats?.gpu)
         }),
         number("    Memory Utilization", "memory_util", Percent, |asked| {
-            known(asked.item.memory)
+            known(asked.item.stats?.memory)
         }),
         number(
             "    Max memory usage",
             "max_memory_usage",
             Mebibytes,
             |asked| {
-                let most = asked.item.most_memory;
+                let most = asked.item.stats?.most_memory;
                 most.map(Value::mebibytes).ok_or(Missing::NotSupported)
             },
         ),
         number("    Time", "time", Milliseconds, |asked| {
-            Ok(asked.item.time.into())
+            Ok(asked.item.stats?.time.into())
         }),
         line("    Is Running", "is_running", |asked| {
-            Ok(u32::from(asked.item.running).into())
+            Ok(u32::from(asked.item.stats?.running).into())
         }),
     ],
 );

@@ -1,9 +1,9 @@
 //! Memory taken out of use: pages on boards before Ampere, rows since.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::row::{Asked, List, None, Row, group, group_or, line, list, number};
+use crate::clock;
 use crate::nvml::{Missing, Reading, RemappedRows, RemappedRowsByUse};
 use crate::value::Unit::Banks;
 use crate::value::{Value, date, yes};
@@ -92,7 +92,7 @@ fn retired_on(seconds: u64) -> Value {
         .ok()
         .and_then(|seconds| Timestamp::from_second(seconds).ok());
     match time {
-        Some(time) => date(&time.to_zoned_datetime(TimeZone::system())).into(),
+        Some(time) => date(&time.to_zoned_datetime(clock::zone())).into(),
         Option::None => seconds.into(),
     }
 }
@@ -162,16 +162,27 @@ const HISTOGRAM: &[Row<()>] = &[
         asked.gpu.remapper_histogram().map(|banks| banks.max.into())
     }),
     number("High", "row_remapper_histogram_high", Banks, |asked| {
-        asked.gpu.remapper_histogram().map(|banks| banks.high.into())
+        asked
+            .gpu
+            .remapper_histogram()
+            .map(|banks| banks.high.into())
     }),
-    number("Partial", "row_remapper_histogram_partial", Banks, |asked| {
-        let banks = asked.gpu.remapper_histogram()?;
-        Ok(banks.partial.into())
-    }),
+    number(
+        "Partial",
+        "row_remapper_histogram_partial",
+        Banks,
+        |asked| {
+            let banks = asked.gpu.remapper_histogram()?;
+            Ok(banks.partial.into())
+        },
+    ),
     number("Low", "row_remapper_histogram_low", Banks, |asked| {
         asked.gpu.remapper_histogram().map(|banks| banks.low.into())
     }),
     number("None", "row_remapper_histogram_none", Banks, |asked| {
-        asked.gpu.remapper_histogram().map(|banks| banks.none.into())
+        asked
+            .gpu
+            .remapper_histogram()
+            .map(|banks| banks.none.into())
     }),
 ];

@@ -85,11 +85,7 @@ pub const fn number<T>(
 }
 
 /// A heading.
-pub const fn group<T>(
-    label: &'static str,
-    tag: &'static str,
-    rows: &'static [Row<T>],
-) -> Row<T> {
+pub const fn group<T>(label: &'static str, tag: &'static str, rows: &'static [Row<T>]) -> Row<T> {
     row(label, tag, Content::Group(None, rows))
 }
 
@@ -104,11 +100,7 @@ pub const fn group_or<T>(
 }
 
 /// A heading with a row for each item of a list; without names, only the rows.
-pub const fn list<T>(
-    label: &'static str,
-    tag: &'static str,
-    each: &'static dyn Each<T>,
-) -> Row<T> {
+pub const fn list<T>(label: &'static str, tag: &'static str, each: &'static dyn Each<T>) -> Row<T> {
     row(label, tag, Content::List(each))
 }
 

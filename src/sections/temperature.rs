@@ -132,8 +132,7 @@ fn absolute(asked: &Asked<()>) -> bool {
 
 /// What was asked for by either of two ways.
 fn target(asked: &Asked<()>) -> Reading<Value> {
-    threshold(asked, ACOUSTIC_CURRENT)
-        .or_else(|_| threshold(asked, GPS_CURRENT))
+    threshold(asked, ACOUSTIC_CURRENT).or_else(|_| threshold(asked, GPS_CURRENT))
 }
 
 pub const TARGETS: &[Row<()>] = &[group(

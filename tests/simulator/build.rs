@@ -17,7 +17,7 @@ fn main() -> io::Result<()> {
             .filter_map(|entry| entry.ok().map(|e| e.path()))
             .filter(|path| path.extension().is_some_and(|e| e == "toml"))
             .collect();
-        files.sort();
+        files.sort_by_key(|path| path.file_stem().map(ToOwned::to_owned));
         let _ = writeln!(source, "pub static {list}: &[(&str, &str)] = &[");
         for file in files {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();

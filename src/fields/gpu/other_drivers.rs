@@ -86,6 +86,12 @@ const ROWS: &[Field<()>] = &[
         "Base clock that was asked for.",
         gone,
     ),
+    field(
+        &["power_smoothing.soc_power_smoothing_enabled"],
+        Plain,
+        "Whether power smoothing of the whole module is on.",
+        gone,
+    ),
     smoothing!("enabled", Plain, "Whether power smoothing is on.", 251, on),
     field(
         &["power_smoothing.priv_level"],

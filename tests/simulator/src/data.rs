@@ -50,13 +50,15 @@ pub fn read<T: FromData>(value: Option<&Value>) -> Answer<T> {
     }
 }
 
-/// Words for NVML's enumerations, and units: what a string stands for as a number.
+/// Words for NVML's enumerations, and units: what a string stands for as a number. NVML counts memory
+/// in bytes, power in milliwatts, and the time of clock events in nanoseconds.
 fn number(text: &str) -> Option<i64> {
     const UNITS: &[(&str, f64)] = &[
         (" KiB", 1024.0),
         (" MiB", 1_048_576.0),
         (" GiB", 1_073_741_824.0),
         (" W", 1000.0),
+        (" us", 1000.0),
     ];
     const WORDS: &[(&str, &[&str])] = &[
         (

@@ -1,32 +1,30 @@
 //! Hides symbols of a shared library, so that looking them up fails, as it does in an older driver.
 
+use std::collections::BTreeSet;
+
 /// Overwrites the first letter of each named symbol in the image of a library. A symbol's name lies in
 /// the string table between two NULs. The hash of the old name no longer finds it, nor does the new
 /// name's.
 pub fn hide(image: &mut [u8], symbols: &[String]) -> Result<(), String> {
-    for symbol in symbols {
-        let needle = [b"\0", symbol.as_bytes(), b"\0"].concat();
-        let mut places: Vec<usize> = Vec::new();
-        while let Some(place) = find(&image[places.last().map_or(0, |last| last + 1)..], &needle) {
-            places.push(place + places.last().map_or(0, |last| last + 1));
-        }
-        if places.is_empty() {
-            return Err(format!("the library has no symbol {symbol} to hide"));
-        }
-        for place in places {
-            image[place + 1] = b'-';
+    let mut missed: BTreeSet<&[u8]> = symbols.iter().map(String::as_bytes).collect();
+    let wanted = missed.clone();
+    for text in image.split_mut(|&byte| byte == 0) {
+        if wanted.contains(&*text) {
+            missed.remove(&*text);
+            text[0] = b'-';
         }
     }
-    Ok(())
-}
-
-fn find(image: &[u8], needle: &[u8]) -> Option<usize> {
-    image
-        .windows(needle.len())
-        .position(|window| window == needle)
+    match missed.first() {
+        Some(symbol) => Err(format!(
+            "the library has no symbol {} to hide",
+            String::from_utf8_lossy(symbol)
+        )),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::hide;
 

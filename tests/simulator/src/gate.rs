@@ -119,8 +119,9 @@ fn delay(machine: &Machine, function: &str, call: u32) {
     }
 }
 
-/// The code of the first `[[fault]]` row that this call falls under. A row names a `function` (a
-/// pattern), a `code`, and if need be the `gpu`, the call to start `from`, and functions to `except`.
+/// The code of the first `[[fault]]` row that this call falls under. A row names functions (`function`,
+/// a pattern or several) and a `code`; it may name functions to `except`, one `gpu`, and the first
+/// (`from`) and the last (`until`) call that fails.
 fn fault(
     machine: &Machine,
     function: &str,
@@ -131,20 +132,27 @@ fn fault(
         return None;
     };
     rows.iter().filter_map(Value::as_table).find_map(|row| {
+        let listed = |key: &str| {
+            row.get(key)
+                .is_some_and(|patterns| any_names(patterns, function))
+        };
         let gpu = integer(row, "gpu");
-        let from = integer(row, "from").unwrap_or(1);
-        let spared = row.get("except").and_then(Value::as_array);
-        let spared = spared
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .any(|p| names(p, function));
-        let hit = !spared
-            && names(row.get("function")?.as_str()?, function)
+        let hit = listed("function")
+            && !listed("except")
             && gpu.is_none_or(|gpu| subject.is_some_and(|s| s.gpu as i64 == gpu))
-            && i64::from(call) >= from;
+            && i64::from(call) >= integer(row, "from").unwrap_or(1)
+            && i64::from(call) <= integer(row, "until").unwrap_or(i64::MAX);
         hit.then(|| code(row.get("code")?.as_str()?)).flatten()
     })
+}
+
+/// Whether a pattern, or one of a list, names a function.
+fn any_names(patterns: &Value, function: &str) -> bool {
+    match patterns {
+        Value::String(pattern) => names(pattern, function),
+        Value::Array(patterns) => patterns.iter().any(|pattern| any_names(pattern, function)),
+        _ => false,
+    }
 }
 
 fn integer(row: &Table, key: &str) -> Option<i64> {

@@ -4,7 +4,9 @@
 use std::{
     env,
     ffi::OsString,
-    fs, io,
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{self, Command},
@@ -13,7 +15,7 @@ use std::{
 
 use toml::{Table, Value};
 
-use crate::{elf, machine::BOX_VARIABLE, scenario};
+use crate::{data::merge, elf, machine::BOX_VARIABLE, scenario};
 
 /// The names under which programs open the library.
 const LIBRARY_NAMES: &[&str] = &["libnvidia-ml.so.1", "libnvidia-ml.so"];
@@ -22,7 +24,21 @@ const LIBRARY_NAMES: &[&str] = &["libnvidia-ml.so.1", "libnvidia-ml.so"];
 ///
 /// For tests: the library is the one that Cargo built beside the running test.
 pub fn command(name: &str, program: &Path) -> Result<Command, String> {
-    let folder = prepare(name)?;
+    Ok(installed(&prepare(name)?, program))
+}
+
+/// As [`command`], with a table laid over the box.
+pub fn command_on(name: &str, over: &Table, program: &Path) -> Result<Command, String> {
+    let mut table = scenario::resolve(name)?;
+    merge(&mut table, over.clone());
+    Ok(installed(
+        &lay_out(&own_name(name, &table), &table)?,
+        program,
+    ))
+}
+
+/// The program, with the folder of a box first on the loader's path.
+fn installed(folder: &Path, program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env(BOX_VARIABLE, folder.join("box.toml"));
     let mut path: OsString = folder.into();
@@ -31,28 +47,42 @@ pub fn command(name: &str, program: &Path) -> Result<Command, String> {
         path.push(inherited);
     }
     command.env("LD_LIBRARY_PATH", path);
-    Ok(command)
+    command
 }
 
 /// Lays out the folder of a box, and says where it is: the library under both its names, and
 /// `box.toml`. Processes may do this at once: each file appears whole, by renaming.
 pub fn prepare(name: &str) -> Result<PathBuf, String> {
     let table = scenario::resolve(name)?;
+    match scenario::is_file(name) {
+        true => lay_out(&own_name(name, &table), &table),
+        false => lay_out(name, &table),
+    }
+}
+
+/// The folder's name for a box that is not one of the embedded ones: no two that differ share one.
+fn own_name(name: &str, table: &Table) -> String {
+    let mut hasher = DefaultHasher::new();
+    table.to_string().hash(&mut hasher);
+    let stem = Path::new(name).file_stem().unwrap_or_default();
+    format!("{}-{:016x}", stem.display(), hasher.finish())
+}
+
+fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
     let library = library()?;
-    let folder = home(&library)?.join(Path::new(name).file_stem().unwrap_or(name.as_ref()));
+    let folder = home(&library)?.join(name);
     let problem = |e: io::Error| format!("{}: {e}", folder.display());
     fs::create_dir_all(&folder).map_err(problem)?;
 
-    let text = toml::to_string(&table).map_err(|e| format!("{name}: {e}"))?;
-    place(&folder.join("box.toml"), |path| {
-        if fs::read_to_string(folder.join("box.toml")).is_ok_and(|old| old == text) {
-            return Ok(());
-        }
-        fs::write(path, &text)
-    })
-    .map_err(problem)?;
+    let text = toml::to_string(table).map_err(|e| format!("{name}: {e}"))?;
+    let unchanged = fs::read_to_string(folder.join("box.toml")).is_ok_and(|old| old == text);
+    let current = |name: &&str| is_current(&folder.join(name), &library);
+    if unchanged && LIBRARY_NAMES.iter().all(current) {
+        return Ok(folder);
+    }
+    place(&folder.join("box.toml"), |path| fs::write(path, &text)).map_err(problem)?;
 
-    let image = image(&table, &library)?;
+    let image = image(table, &library)?;
     for name in LIBRARY_NAMES {
         place(&folder.join(name), |path| match &image {
             Some(image) => fs::write(path, image),
@@ -82,16 +112,20 @@ fn image(table: &Table, library: &Path) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(image))
 }
 
-/// Makes a file beside its place and renames it there; `make` may decide to make none.
+/// Whether a file stands for the library as it is now: a link to it, or made after it.
+fn is_current(path: &Path, library: &Path) -> bool {
+    let linked = path.canonicalize().is_ok_and(|target| target == library);
+    let time = |path: &Path| fs::metadata(path).and_then(|about| about.modified()).ok();
+    linked || time(path) > time(library)
+}
+
+/// Makes a file beside its place and renames it there.
 fn place(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let new = path.with_extension(format!("new-{}-{number}", process::id()));
     make(&new)?;
-    match fs::rename(&new, path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
+    fs::rename(&new, path)
 }
 
 /// Where the folders of the boxes are: beside the library, or for each user in the temporary folder

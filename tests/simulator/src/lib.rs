@@ -11,6 +11,7 @@ mod data;
 mod elf;
 mod exports;
 mod gate;
+pub mod golden;
 mod handle;
 pub mod launcher;
 mod machine;

@@ -1,7 +1,7 @@
 //! The simulated machine of this process: its box, and what has happened since the library was loaded.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     env, fs,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
@@ -151,6 +151,14 @@ impl Gpu {
                 )
             }
         }
+    }
+
+    /// The keys that any layer of the box has in a table.
+    pub fn keys(&self, path: &str) -> BTreeSet<String> {
+        let tables = self
+            .layers()
+            .filter_map(|table| data::at(table, path)?.as_table());
+        tables.flat_map(Table::keys).cloned().collect()
     }
 
     fn layers(&self) -> impl Iterator<Item = &'static Table> {

@@ -30,9 +30,16 @@ pub fn list() -> Result<Vec<(&'static str, String)>, String> {
         .collect()
 }
 
+/// Whether a box is told by the path of its file, rather than by name.
+pub fn is_file(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+}
+
 /// A box by its name or by the path of a file, with all that it inherits, as one table.
 pub fn resolve(name: &str) -> Result<Table, String> {
-    let own = if name.ends_with(".toml") {
+    let own = if is_file(name) {
         parse(
             name,
             &fs::read_to_string(Path::new(name)).map_err(|e| format!("{name}: {e}"))?,
@@ -113,6 +120,7 @@ fn complete(mut table: Table) -> Result<Table, String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
     use crate::data::at;

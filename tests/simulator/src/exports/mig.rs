@@ -151,12 +151,8 @@ unsafe fn put_profile(out: *mut nvmlGpuInstanceProfileInfo_v2_t, row: &Table) ->
     let v1 = profile_info(row)?;
     let name: String = data::read(row.get("name"))?;
     // Versions 2 and 3 differ: 3 lost `isP2pSupported` and ends in a mask of capabilities.
-    // SAFETY: by the caller's word, `out` begins with its version.
-    let version = if out.is_null() {
-        0
-    } else {
-        unsafe { out.cast::<c_uint>().read() }
-    } >> 24;
+    // SAFETY: by the caller's word, `out` is null or begins with its version.
+    let version = unsafe { out.cast::<c_uint>().as_ref() }.map_or(0, |tag| tag >> 24);
     if version >= 3 {
         // SAFETY: as this function's.
         return unsafe {

@@ -11,14 +11,20 @@ use crate::{
     machine::{Gpu, Machine},
 };
 
-/// Stores a value under a key that the board lets be changed.
-fn set(gpu: &Gpu, key: &str, value: impl Into<Value>) -> Answer {
-    let settable: Vec<String> = gpu.read_or("settable", Vec::new())?;
-    if settable.iter().any(|known| known == key) {
-        gpu.store(key, value)
+/// Whether the board lets a key be changed.
+fn settable(gpu: &Gpu, key: &str) -> Answer {
+    let keys: Vec<String> = gpu.read_or("settable", Vec::new())?;
+    if keys.iter().any(|known| known == key) {
+        Ok(())
     } else {
         Err(NOT_SUPPORTED)
     }
+}
+
+/// Stores a value under a key that the board lets be changed.
+fn set(gpu: &Gpu, key: &str, value: impl Into<Value>) -> Answer {
+    settable(gpu, key)?;
+    gpu.store(key, value)
 }
 
 /// An nvmlEnableState_t.
@@ -77,8 +83,11 @@ device_calls! {
     nvmlDeviceSetEccMode(gpu, mode: nvmlEnableState_t) { set(&gpu, "ecc.pending", state(mode)?) }
     nvmlDeviceClearEccErrorCounts(gpu, counter: nvmlEccCounterType_t) {
         let counter = ["volatile", "aggregate"].get(counter as usize).ok_or(INVALID_ARGUMENT)?;
-        for error in ["corrected", "uncorrected"] {
-            set(&gpu, &format!("ecc.{error}.{counter}.total"), 0)?;
+        settable(&gpu, "ecc.errors")?;
+        for group in ["ecc.corrected", "ecc.uncorrected", "ecc.sram"] {
+            for place in gpu.keys(&format!("{group}.{counter}")) {
+                gpu.store(&format!("{group}.{counter}.{place}"), 0)?;
+            }
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //! What is known of them was published in NVIDIA/k8s-test-infra; the rest answers "success, 0".
 
 use std::{
-    ffi::{c_uint, c_void},
+    ffi::{CStr, c_char, c_uint, c_void},
     fs::File,
     io::Write,
     mem, ptr,
@@ -117,6 +117,8 @@ unsafe extern "C" fn entry<const N: usize>(
     // SAFETY: nvidia-smi's arguments, as described for each entry: null or valid.
     unsafe {
         match N {
+            12 => parse_bus_id("nvmlInternalGetExportTable.12", a.cast(), [b, c, d, e]),
+            75 => location("nvmlInternalGetExportTable.75", a.addr(), [b, c, d]),
             81 => bus_id("nvmlInternalGetExportTable.81", a.addr(), b, c),
             108 => number(
                 "nvmlInternalGetExportTable.108",
@@ -233,6 +235,63 @@ unsafe fn bus_id(function: &str, index: usize, out: Word, length: Word) -> nvmlR
                 id.get(4..).unwrap_or(&id),
             )
         }
+    })
+}
+
+/// Takes a bus id apart: `[domain:]bus:device.function`, in hex.
+///
+/// # Safety
+/// `text` is null or a C string; `parts` as for [`put`].
+unsafe fn parse_bus_id(function: &str, text: *const c_char, parts: [Word; 4]) -> nvmlReturn_t {
+    gate::early_call(function, |_| {
+        if text.is_null() {
+            return Err(INVALID_ARGUMENT);
+        }
+        // SAFETY: by the caller's word.
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+        let numbers = bus_id_numbers(&text).ok_or(INVALID_ARGUMENT)?;
+        for (part, number) in parts.into_iter().zip(numbers) {
+            // SAFETY: by the caller's word.
+            unsafe { put(part.cast::<c_uint>(), number)? };
+        }
+        Ok(())
+    })
+}
+
+fn bus_id_numbers(text: &str) -> Option<[c_uint; 4]> {
+    let (place, function) = text.split_once('.')?;
+    let mut parts: Vec<&str> = place.split(':').collect();
+    if parts.len() == 2 {
+        parts.insert(0, "0");
+    }
+    parts.push(function);
+    let numbers: Vec<c_uint> = parts
+        .iter()
+        .map(|part| c_uint::from_str_radix(part, 16).ok())
+        .collect::<Option<_>>()?;
+    numbers.try_into().ok()
+}
+
+/// Domain, bus and device of a GPU by its index.
+///
+/// # Safety
+/// `parts` as for [`put`].
+unsafe fn location(function: &str, index: usize, parts: [Word; 3]) -> nvmlReturn_t {
+    let device = Device {
+        gpu: index,
+        mig: None,
+    };
+    gate::pass(function, Some(device), |machine| {
+        let gpu = (index < machine.count())
+            .then(|| machine.gpu(device))
+            .ok_or(INVALID_ARGUMENT)?;
+        let id: String = gpu.read("pci.bus_id")?;
+        let numbers = bus_id_numbers(&id).ok_or(INVALID_ARGUMENT)?;
+        for (part, number) in parts.into_iter().zip(numbers) {
+            // SAFETY: by the caller's word.
+            unsafe { put(part.cast::<c_uint>(), number)? };
+        }
+        Ok(())
     })
 }
 

@@ -1,0 +1,149 @@
+//! What nvsmi asks of NVML: only what the answer needs, each question once, and only of the GPUs that
+//! are meant. The simulated library logs every call.
+#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{nvsmi, scratch};
+
+/// The calls of one run, as (function, GPU or `-`).
+fn calls(simulated: &str, args: &[&str]) -> Vec<(String, String)> {
+    let log = scratch(&format!(
+        "calls-{simulated}-{}",
+        args.join("_")
+            .replace(['/', ','], "_")
+            .chars()
+            .take(60)
+            .collect::<String>()
+    ));
+    let output = nvsmi(simulated)
+        .args(args)
+        .env("NVSMI_SIMULATOR_CALLS", &log)
+        .output()
+        .expect("nvsmi runs");
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    let text = std::fs::read_to_string(&log).unwrap_or_default();
+    text.lines()
+        .filter_map(|line| {
+            let mut words = line.split(' ');
+            Some((words.next()?.to_owned(), words.next()?.to_owned()))
+        })
+        .collect()
+}
+
+fn functions(calls: &[(String, String)]) -> Vec<&str> {
+    calls
+        .iter()
+        .map(|(function, _)| function.as_str())
+        .collect()
+}
+
+#[test]
+fn three_fields_cost_three_questions() {
+    let calls = calls(
+        "h200",
+        &[
+            "--query-gpu=name,memory.used,utilization.gpu",
+            "--format=csv",
+        ],
+    );
+    // nvml-wrapper asks for the driver's version to know how it numbers field ids.
+    let expected = [
+        "nvmlInit_v2",
+        "nvmlSystemGetDriverVersion",
+        "nvmlDeviceGetCount_v2",
+        "nvmlDeviceGetHandleByIndex_v2",
+        "nvmlDeviceGetName",
+        "nvmlDeviceGetMemoryInfo_v2",
+        "nvmlDeviceGetUtilizationRates",
+    ];
+    assert_eq!(functions(&calls), expected);
+}
+
+#[test]
+fn facts_out_of_one_answer_are_asked_once() {
+    let fields =
+        "memory.used,memory.free,memory.total,pci.bus,pci.device,pci.bus_id,name,name,gpu_name";
+    let calls = calls("h200", &[&format!("--query-gpu={fields}")]);
+    let of_the_gpu: Vec<&str> = functions(&calls)
+        .into_iter()
+        .filter(|name| name.starts_with("nvmlDeviceGet"))
+        .skip(2)
+        .collect();
+    assert_eq!(
+        of_the_gpu,
+        [
+            "nvmlDeviceGetMemoryInfo_v2",
+            "nvmlDeviceGetPciInfo_v3",
+            "nvmlDeviceGetName"
+        ]
+    );
+}
+
+#[test]
+fn one_of_eight_gpus_is_the_only_one_touched() {
+    for args in [
+        &["-i", "0"][..],
+        &["-i", "0", "--query-gpu=name,uuid,power.draw"],
+        &["-i", "0", "--query-compute-apps=pid,name"],
+        &[
+            "-i",
+            "GPU-00000000-1000-2000-3000-000000000000",
+            "--query-gpu=index",
+        ],
+    ] {
+        for (function, gpu) in calls("h100x8", args) {
+            assert!(
+                gpu == "0" || gpu == "-",
+                "{args:?} asks GPU {gpu} {function}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_table_asks_nothing_twice() {
+    for simulated in ["h200", "h200-busy", "h100x8", "desktop"] {
+        let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for call in calls(simulated, &[]) {
+            *counts.entry(call).or_default() += 1;
+        }
+        // A name for each process, and the driver's version for nvml-wrapper and for the banner.
+        counts.retain(|(function, _), count| {
+            *count > 1
+                && !["nvmlSystemGetProcessName", "nvmlSystemGetDriverVersion"]
+                    .contains(&function.as_str())
+        });
+        assert_eq!(counts, BTreeMap::new(), "{simulated}");
+    }
+}
+
+#[test]
+fn what_is_not_shown_is_not_asked() {
+    let asked = |simulated, args: &[&str]| calls(simulated, args).len();
+    // The infoROM's checksums take longer than all the rest.
+    assert!(!functions(&calls("h200", &[])).contains(&"nvmlDeviceValidateInforom"));
+    // Without names, processes cost one question whatever their number.
+    let pids = calls("h200-busy", &["--query-compute-apps=pid,used_memory"]);
+    assert!(!functions(&pids).contains(&"nvmlSystemGetProcessName"));
+    // A GPU outside MIG mode is asked for that, not for each of its possible devices.
+    let list = calls("h100x8", &["-L"]);
+    assert!(
+        !functions(&list)
+            .iter()
+            .any(|name| name.contains("MigDevice"))
+    );
+    // The driver's version is the same for every GPU and under every name.
+    let once = asked("h100x8", &["--query-gpu=driver_version"]);
+    let fields = "--query-gpu=driver_version,kmd_version,driver_version";
+    assert_eq!(asked("h100x8", &[fields]), once);
+}
+
+#[test]
+fn help_and_refusals_do_not_load_the_driver() {
+    for args in [&["-h"][..], &["--help-query-gpu"]] {
+        assert_eq!(calls("h200", args), [], "{args:?}");
+    }
+}

@@ -1,0 +1,53 @@
+//! What the tests share: nvsmi on a simulated box.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The binary under test.
+pub const NVSMI: &str = env!("CARGO_BIN_EXE_nvsmi");
+
+/// nvsmi on a box, ready for arguments.
+pub fn nvsmi(simulated: &str) -> Command {
+    let mut command = simulator::command(simulated, Path::new(NVSMI)).expect("a simulated box");
+    command.env("TZ", "UTC");
+    command
+}
+
+/// Runs nvsmi on a box.
+pub fn run(simulated: &str, args: &[&str]) -> Output {
+    nvsmi(simulated).args(args).output().expect("nvsmi runs")
+}
+
+/// What it printed.
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A bash script on a box where nvsmi is installed as nvidia-smi.
+pub fn script(simulated: &str, script: &str) -> Output {
+    let mut command = simulator::command(simulated, Path::new("bash")).expect("a simulated box");
+    let path = std::env::var("PATH").unwrap_or_default();
+    command
+        .env("PATH", format!("{}:{path}", installed().display()))
+        .env("TZ", "UTC")
+        .args(["-c", script])
+        .output()
+        .expect("bash runs")
+}
+
+/// A folder in which nvsmi is called nvidia-smi.
+fn installed() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    // Another test may have made it in the meantime.
+    let _ = std::os::unix::fs::symlink(NVSMI, folder.join("nvidia-smi"));
+    folder
+}
+
+/// A file of this test's own, empty or not there.
+pub fn scratch(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path
+}

@@ -1,0 +1,163 @@
+//! nvsmi against what the real nvidia-smi answered, on simulated boxes: stdout byte for byte, times
+//! aside, and the exit status. Where nvsmi differs on purpose, `tests/golden/on-purpose.toml` says why
+//! and what it prints instead.
+//!
+//! With `NVIDIA_SMI=path`, the same lines also run that binary now, and nvsmi is held to its answers
+//! instead of the recorded ones.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test may stop where it stands, and say why"
+)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use simulator::golden::{self, Case, comparable};
+
+use common::NVSMI;
+
+/// The file of the cases that were written by hand, whose expectations the real tool does not meet.
+const ON_PURPOSE: &str = "on-purpose.toml";
+
+#[test]
+fn nvsmi_answers_as_nvidia_smi_does() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let files = golden::files(&folder).expect("golden files");
+    let by_hand: Vec<Case> = files
+        .iter()
+        .filter(|file| area(&folder, file) == ON_PURPOSE)
+        .flat_map(|file| golden::cases(file).expect("a golden file"))
+        .collect();
+    let mut cases: Vec<(String, Case)> = Vec::new();
+    for file in &files {
+        let area = area(&folder, file);
+        for case in golden::cases(file).expect("a golden file") {
+            let overruled = by_hand.iter().any(|other| {
+                (&other.simulated, &other.faults, &other.args)
+                    == (&case.simulated, &case.faults, &case.args)
+            });
+            if area == ON_PURPOSE || !overruled {
+                cases.push((area.clone(), case));
+            }
+        }
+    }
+    assert!(cases.len() > 500, "only {} golden cases", cases.len());
+
+    let live = std::env::var_os("NVIDIA_SMI").map(PathBuf::from);
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((area, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let expected = match &live {
+                        Some(program) if area != ON_PURPOSE => run(case, program),
+                        _ => case.clone(),
+                    };
+                    let given = run(case, Path::new(NVSMI));
+                    if let Some(difference) = difference(&expected, &given) {
+                        failures.lock().expect("the list").push((
+                            area,
+                            case.simulated.clone(),
+                            difference,
+                        ));
+                    }
+                }
+            });
+        }
+    });
+
+    let failures = failures.into_inner().expect("the list");
+    print_table(&cases, &failures);
+    for (area, _, difference) in failures.iter().take(100) {
+        println!("[{area}] {difference}");
+    }
+    assert!(
+        failures.is_empty(),
+        "{} of {} lines differ",
+        failures.len(),
+        cases.len()
+    );
+}
+
+fn area(folder: &Path, file: &Path) -> String {
+    let below = file.strip_prefix(folder).unwrap_or(file);
+    below
+        .components()
+        .next()
+        .map(|part| part.as_os_str().to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+fn run(case: &Case, program: &Path) -> Case {
+    let output = case
+        .command(program)
+        .expect("a simulated box")
+        .output()
+        .expect("a program that runs");
+    if output.status.success() {
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "",
+            "on stderr: {}",
+            case.line()
+        );
+    }
+    case.clone().answered(&output)
+}
+
+/// The first line that differs, or the exit status.
+fn difference(expected: &Case, given: &Case) -> Option<String> {
+    let (left, right) = (comparable(&expected.stdout), comparable(&given.stdout));
+    if left != right {
+        let mut lines = left.split('\n').zip(right.split('\n'));
+        let line = lines.position(|(left, right)| left != right);
+        let at = line.unwrap_or(left.split('\n').count().min(right.split('\n').count()));
+        let show = |text: &str| {
+            text.split('\n')
+                .nth(at)
+                .map_or("(nothing)".to_owned(), |line| format!("{line:?}"))
+        };
+        return Some(format!(
+            "{}\n  line {}\n  expected {}\n  given    {}",
+            expected.line(),
+            at + 1,
+            show(&left),
+            show(&right)
+        ));
+    }
+    (expected.exit != given.exit).then(|| {
+        format!(
+            "{}\n  exit status {}, not {}",
+            expected.line(),
+            given.exit,
+            expected.exit
+        )
+    })
+}
+
+/// Area by box: how many lines are identical, of how many.
+fn print_table(cases: &[(String, Case)], failures: &[(&String, String, String)]) {
+    let mut counts: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
+    for (area, case) in cases {
+        counts.entry((area, &case.simulated)).or_default().1 += 1;
+    }
+    for (area, simulated, _) in failures {
+        counts.entry((area, simulated)).or_default().0 += 1;
+    }
+    let mut area = "";
+    for ((name, simulated), (failed, all)) in counts {
+        if name != area {
+            print!("\n{name:<16}");
+            area = name;
+        }
+        print!(" {simulated} {}/{all}", all - failed);
+    }
+    println!();
+}
