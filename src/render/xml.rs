@@ -3,7 +3,7 @@
 use std::io;
 
 use quick_xml::Writer;
-use quick_xml::escape::partial_escape;
+use quick_xml::escape::escape;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use super::dtd::dtd;
@@ -96,7 +96,7 @@ impl Printer<'_> {
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
-        self.raw(&partial_escape(text))
+        self.raw(&escape(text))
     }
 
     fn raw(&mut self, text: &str) -> io::Result<()> {
