@@ -1,14 +1,15 @@
 //! The driver: opened once, asked for GPUs by whatever name they are known.
 
-use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 
 use super::gpu::Gpu;
+use super::parallel::each;
 use super::raw;
 use super::reading::{Missing, Reading};
 
@@ -58,8 +59,8 @@ pub struct Unanswered {
 /// at once, and `nvmlShutdown` takes 2 to 8 ms.
 pub struct Driver {
     nvml: ManuallyDrop<Nvml>,
-    count: OnceCell<Reading<u32>>,
-    version: OnceCell<Reading<String>>,
+    count: OnceLock<Reading<u32>>,
+    version: OnceLock<Reading<String>>,
 }
 
 impl Driver {
@@ -70,8 +71,8 @@ impl Driver {
                 Ok(nvml) => {
                     return Ok(Self {
                         nvml: ManuallyDrop::new(nvml),
-                        count: OnceCell::new(),
-                        version: OnceCell::new(),
+                        count: OnceLock::new(),
+                        version: OnceLock::new(),
                     });
                 }
                 Err(NvmlError::LibloadingError(_)) => {}
@@ -136,9 +137,8 @@ impl Driver {
     /// Every GPU, in NVML's order, each with its handle
     /// (`nvmlDeviceGetHandleByIndex_v2`) or the reason why it has none.
     pub fn gpus(&self) -> Reading<Vec<Gpu<'_>>> {
-        Ok((0..self.gpu_count()?)
-            .map(|index| self.gpu(index))
-            .collect())
+        let indices: Vec<u32> = (0..self.gpu_count()?).collect();
+        Ok(each(&indices, |&index| self.gpu(index)))
     }
 
     /// The GPU at an index.

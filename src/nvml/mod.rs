@@ -5,6 +5,7 @@ mod driver;
 mod facts;
 mod gpu;
 mod mig;
+mod parallel;
 mod raw;
 mod reading;
 mod slot;
@@ -13,6 +14,7 @@ pub use driver::{Driver, OpenError, Unanswered};
 pub use facts::*;
 pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
+pub use parallel::each;
 pub use raw::RemappedRows as RemappedRowsByUse;
 pub use reading::{Missing, Reading};
 
