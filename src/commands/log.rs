@@ -35,7 +35,7 @@ impl Report {
     }
 
     /// Asks the GPUs, and appends what they say.
-    pub fn gpus(&self, driver: &Driver, gpus: &mut [Gpu], time: &Time, out: &mut Vec<u8>) {
+    pub fn gpus(&self, driver: &Driver, gpus: &[Gpu], time: &Time, out: &mut Vec<u8>) {
         let (head, attached) = head::devices(&Moment { time, driver }, gpus);
         let document = Document {
             subject: Subject::Devices,

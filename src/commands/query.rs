@@ -5,7 +5,7 @@ use jiff::ZonedDateTime as Time;
 use crate::args::{Format, List};
 use crate::error::Error;
 use crate::fields::{self, Account, ClockPair, Field, Process, RetiredPage, Row, Table};
-use crate::nvml::{Driver, Gpu, Missing};
+use crate::nvml::{Driver, Gpu, Missing, each};
 use crate::render::csv;
 
 /// One sample: appends the lines about these GPUs.
@@ -50,21 +50,20 @@ fn query<T: 'static>(
         csv::header(&fields, &mut header);
     }
     let sample = move |driver: &Driver, gpus: &[Gpu], time: &Time, out: &mut Vec<u8>| {
-        for gpu in gpus {
+        let lines = each(gpus, |gpu| {
+            let mut lines = Vec::new();
             for item in items(gpu, &fields) {
-                csv::row(
-                    &fields,
-                    &Row {
-                        time,
-                        driver,
-                        gpu,
-                        item,
-                    },
-                    format,
-                    out,
-                );
+                let row = Row {
+                    time,
+                    driver,
+                    gpu,
+                    item,
+                };
+                csv::row(&fields, &row, format, &mut lines);
             }
-        }
+            lines
+        });
+        out.extend(lines.concat());
     };
     Ok(Query {
         header,

@@ -21,7 +21,7 @@ pub fn repeat(
     gpus: &mut [Gpu],
     output: &mut Output,
     mut answer: Vec<u8>,
-    sample: impl Fn(&mut [Gpu], &Time, &mut Vec<u8>),
+    sample: impl Fn(&[Gpu], &Time, &mut Vec<u8>),
 ) -> io::Result<()> {
     if every.is_some() {
         end_on_signals()?;

@@ -2,7 +2,7 @@
 
 use jiff::ZonedDateTime as Time;
 
-use crate::nvml::{Context, Driver, Gpu, MigDevice, Missing, Reading};
+use crate::nvml::{Context, Driver, Gpu, MigDevice, Missing, Reading, each};
 use crate::render::summary::{Ecc, GpuLines, MigLines, ProcessLine, Summary, summary as render};
 use crate::value::date;
 
@@ -10,18 +10,25 @@ use crate::value::date;
 ///
 /// `columns` GPUs stand side by side, as far as there are so many.
 pub fn summary(driver: &Driver, gpus: &[Gpu], columns: usize, time: &Time, out: &mut Vec<u8>) {
-    let mig_mode = gpus.iter().any(Gpu::in_mig_mode);
-    let summary = Summary {
+    let mut summary = Summary {
         time: date(time),
         driver_version: driver.version(),
         cuda_version: driver.cuda_version(),
-        gpus: gpus.iter().map(gpu_lines).collect(),
-        mig_devices: mig_mode.then(|| gpus.iter().flat_map(mig_lines).collect()),
-        processes: gpus
-            .iter()
-            .flat_map(|gpu| process_lines(driver, gpu))
-            .collect(),
+        gpus: Vec::new(),
+        mig_devices: None,
+        processes: Vec::new(),
     };
+    let lines = |gpu: &Gpu| {
+        let mig_devices = gpu.in_mig_mode().then(|| mig_lines(gpu));
+        (gpu_lines(gpu), mig_devices, process_lines(driver, gpu))
+    };
+    for (gpu, mig_devices, processes) in each(gpus, lines) {
+        summary.gpus.push(gpu);
+        if let Some(devices) = mig_devices {
+            summary.mig_devices.get_or_insert_default().extend(devices);
+        }
+        summary.processes.extend(processes);
+    }
     render(&summary, columns.min(gpus.len()), out);
 }
 

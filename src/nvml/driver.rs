@@ -9,6 +9,7 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 
 use super::gpu::Gpu;
+use super::parallel::each;
 use super::raw;
 use super::reading::{Missing, Reading};
 
@@ -147,9 +148,8 @@ impl Driver {
     /// Every GPU, in NVML's order, each with its handle
     /// (`nvmlDeviceGetHandleByIndex_v2`) or the reason why it has none.
     pub fn gpus(&self) -> Reading<Vec<Gpu<'_>>> {
-        Ok((0..self.gpu_count()?)
-            .map(|index| self.gpu(index))
-            .collect())
+        let indices: Vec<u32> = (0..self.gpu_count()?).collect();
+        Ok(each(&indices, |&index| self.gpu(index)))
     }
 
     /// The GPU at an index.

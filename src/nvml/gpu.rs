@@ -1,6 +1,6 @@
 //! One GPU: one method per question, each asked at most once per pass.
 
-use std::cell::{OnceCell, RefCell};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nvml_wrapper::Device;
 use nvml_wrapper::enum_wrappers::device::Clock;
@@ -246,26 +246,30 @@ fn field_id(device: &Device, id: u32) -> Reading<u32> {
 }
 
 /// Answers by key, for questions with a parameter.
-pub(super) struct Memo<K, T>(RefCell<Vec<(K, Reading<T>)>>);
+pub(super) struct Memo<K, T>(Mutex<Vec<(K, Reading<T>)>>);
 
 impl<K, T> Default for Memo<K, T> {
     fn default() -> Self {
-        Self(RefCell::default())
+        Self(Mutex::default())
     }
 }
 
 impl<K: PartialEq, T: Clone> Memo<K, T> {
+    fn answers(&self) -> MutexGuard<'_, Vec<(K, Reading<T>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether there is an answer.
     fn has(&self, key: &K) -> bool {
-        self.0.borrow().iter().any(|(known, _)| known == key)
+        self.answers().iter().any(|(known, _)| known == key)
     }
 
     pub(super) fn get_or_ask(&self, key: K, ask: impl FnOnce() -> Reading<T>) -> Reading<T> {
-        if let Some((_, answer)) = self.0.borrow().iter().find(|(known, _)| *known == key) {
+        if let Some((_, answer)) = self.answers().iter().find(|(known, _)| *known == key) {
             return answer.clone();
         }
         let answer = ask();
-        self.0.borrow_mut().push((key, answer.clone()));
+        self.answers().push((key, answer.clone()));
         answer
     }
 }
@@ -276,7 +280,7 @@ macro_rules! questions {
     ($kept:ident / $Kept:ident { $($extra:tt)* }
      $($(#[$doc:meta])* $name:ident: $answer:ty = |$device:ident, $lib:ident| $ask:expr;)*) => {
         #[derive(Default)]
-        pub struct $Kept { $($name: OnceCell<Reading<$answer>>,)* $($extra)* }
+        pub struct $Kept { $($name: OnceLock<Reading<$answer>>,)* $($extra)* }
 
         #[allow(dead_code, reason = "of use only to what is kept longer than a pass")]
         impl $Kept {

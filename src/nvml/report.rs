@@ -1,12 +1,12 @@
 //! Questions that only the full report asks.
 
-use std::cell::OnceCell;
-use std::thread;
+use std::sync::OnceLock;
 
 use nvml_wrapper_sys::bindings::*;
 
 use super::facts::*;
 use super::gpu::{Gpu, Memo, questions};
+use super::parallel::each;
 use super::raw::{self, Sample};
 use super::reading::{Missing, Reading};
 
@@ -136,16 +136,11 @@ questions! { report / Report {
     pcie_throughput: (Reading<u32>, Reading<u32>) = |device, lib| {
         const SENT: u32 = 0;
         const RECEIVED: u32 = 1;
-        let ask = |counter| raw::get_for(&lib.nvmlDeviceGetPcieThroughput, device, counter);
-        Ok::<_, Missing>(thread::scope(|scope| {
-            let other = thread::Builder::new().spawn_scoped(scope, || ask(RECEIVED));
-            let sent = ask(SENT);
-            let received = match other {
-                Ok(thread) => thread.join().unwrap_or(Err(Missing::UNKNOWN)),
-                Err(_) => ask(RECEIVED),
-            };
-            (sent, received)
-        }))
+        let ask = |&counter: &u32| raw::get_for(&lib.nvmlDeviceGetPcieThroughput, device, counter);
+        match each(&[SENT, RECEIVED], ask)[..] {
+            [sent, received] => Ok((sent, received)),
+            _ => Err(Missing::UNKNOWN),
+        }
     };
     /// BAR1 memory, bytes, `nvmlDeviceGetBAR1MemoryInfo`.
     bar1: nvmlBAR1Memory_t = |device, lib| raw::get(&lib.nvmlDeviceGetBAR1MemoryInfo, device);

@@ -21,12 +21,9 @@ mod smoothing;
 mod temperature;
 mod words;
 
-use std::sync::Mutex;
-use std::thread;
-
 use crate::document::{Node, Shape};
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu};
+use crate::nvml::{Driver, Gpu, each};
 
 pub use row::{Asked, Form};
 use row::{Row, shapes};
@@ -221,32 +218,17 @@ impl Selection {
         nodes
     }
 
-    /// What all GPUs have to say, each with its bus id. GPUs are asked side by
+    /// What all GPUs have to say, each with its bus id. They are asked side by
     /// side: NVML makes some questions wait, and each GPU for itself.
-    pub fn build_all(&self, driver: &Driver, gpus: &mut [Gpu]) -> Vec<(String, Vec<Node>)> {
-        let mut built: Vec<Option<(String, Vec<Node>)>> =
-            gpus.iter().map(|_| Option::None).collect();
-        let helpers = gpus.len().saturating_sub(1);
-        let work = Mutex::new(gpus.iter_mut().zip(&mut built));
-        let take = || work.lock().ok()?.next();
-        let build = || {
-            while let Some((gpu, place)) = take() {
-                // Without a handle there is nothing to ask.
-                if gpu.device().is_ok() {
-                    let bus_id = gpu.pci().map(|pci| pci.bus_id);
-                    let id = bus_id.unwrap_or_else(|missing| missing.words().to_owned());
-                    *place = Some((id, self.build(driver, gpu)));
-                }
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..helpers {
-                // With fewer threads it takes longer, that is all.
-                let _ = thread::Builder::new().spawn_scoped(scope, build);
-            }
-            build();
+    pub fn build_all(&self, driver: &Driver, gpus: &[Gpu]) -> Vec<(String, Vec<Node>)> {
+        let reports = each(gpus, |gpu| {
+            // Without a handle there is nothing to ask.
+            gpu.device().ok()?;
+            let bus_id = gpu.pci().map(|pci| pci.bus_id);
+            let id = bus_id.unwrap_or_else(|missing| missing.words().to_owned());
+            Some((id, self.build(driver, gpu)))
         });
-        built.into_iter().flatten().collect()
+        reports.into_iter().flatten().collect()
     }
 }
 
