@@ -15,6 +15,17 @@ pub struct Running {
 }
 
 impl Running {
+    /// All processes of the lists of [`Gpu::process_lists`] by id, each once; a
+    /// list that could not be read adds none.
+    pub fn merge([compute, graphics, mps]: [Reading<Vec<Context>>; 3]) -> Vec<Self> {
+        let mut all = Vec::new();
+        add(&mut all, compute, |process| process.compute = true);
+        add(&mut all, graphics, |process| process.graphics = true);
+        add(&mut all, mps, |process| process.mps = true);
+        all.sort_by_key(|process| process.context.pid);
+        all
+    }
+
     /// C for compute, G for graphics, M for compute through MPS.
     pub fn kind(&self) -> &'static str {
         match (self.mps, self.compute, self.graphics) {
@@ -28,30 +39,40 @@ impl Running {
 }
 
 impl Gpu<'_> {
-    /// All processes by id, from the lists of compute, graphics and MPS contexts,
-    /// and after them why a list could not be read. A list that this board or
-    /// driver does not have is empty; none is known when no list can be read.
+    /// The lists of compute, graphics and MPS contexts.
+    pub fn process_lists(&self) -> [Reading<Vec<Context>>; 3] {
+        [
+            self.compute_processes(),
+            self.graphics_processes(),
+            self.mps_processes(),
+        ]
+    }
+
+    /// All processes by id, and after them why a list could not be read. A list
+    /// that this board or driver does not have is empty; where there is none at
+    /// all, or nothing but one that could not be read, that is the answer.
     pub fn processes(&self) -> Reading<Vec<Reading<Running>>> {
-        let mut all: Vec<Running> = Vec::new();
-        let mut unread = None;
-        let mut read = |contexts: Reading<_>, mark| match contexts {
-            Ok(contexts) => add(&mut all, contexts, mark),
-            Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND) => {}
-            Err(missing) => unread = unread.or(Some(missing)),
-        };
-        read(self.compute_processes(), |process| process.compute = true);
-        read(self.graphics_processes(), |process| process.graphics = true);
-        read(self.mps_processes(), |process| process.mps = true);
-        if let (true, Some(missing)) = (all.is_empty(), unread) {
-            return Err(missing);
+        let lists = self.process_lists();
+        let failures: Vec<Missing> = lists
+            .iter()
+            .filter_map(|list| list.as_ref().err().copied())
+            .collect();
+        let absent = [Missing::NotSupported, Missing::FUNCTION_NOT_FOUND];
+        let unread = failures
+            .iter()
+            .copied()
+            .find(|missing| !absent.contains(missing));
+        let none = failures.len() == lists.len();
+        let all = Running::merge(lists);
+        match unread.or(failures.first().copied().filter(|_| none)) {
+            Some(missing) if all.is_empty() => Err(missing),
+            _ => Ok(all.into_iter().map(Ok).chain(unread.map(Err)).collect()),
         }
-        all.sort_by_key(|process| process.context.pid);
-        Ok(all.into_iter().map(Ok).chain(unread.map(Err)).collect())
     }
 }
 
-fn add(all: &mut Vec<Running>, contexts: Vec<Context>, mark: fn(&mut Running)) {
-    for context in contexts {
+fn add(all: &mut Vec<Running>, contexts: Reading<Vec<Context>>, mark: fn(&mut Running)) {
+    for context in contexts.unwrap_or_default() {
         let place = all
             .iter()
             .position(|known| same(&known.context, &context))

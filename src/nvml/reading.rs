@@ -53,6 +53,8 @@ const WORDS: &[(u32, &str)] = &[
 ];
 
 impl Missing {
+    /// `NVML_ERROR_INVALID_ARGUMENT`: among others, a field that the driver does not know.
+    pub const INVALID_ARGUMENT: Self = Self::Failed(2);
     /// `NVML_ERROR_NO_PERMISSION`.
     pub const NO_PERMISSION: Self = Self::Failed(4);
     /// `NVML_ERROR_NOT_FOUND`.

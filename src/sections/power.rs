@@ -2,7 +2,7 @@
 
 use super::row::{Asked, Row, group, line, number};
 use super::words::{self, word};
-use crate::nvml::Reading;
+use crate::nvml::{Missing, Reading};
 use crate::value::Unit::Watts;
 use crate::value::Value;
 
@@ -41,10 +41,28 @@ fn watts(asked: &Asked<()>, field: u32, scope: u32) -> Reading<Value> {
     asked
         .gpu
         .ask_fields(whole.into_iter().flatten().chain(memory));
-    asked
-        .gpu
-        .field_number(field, scope)
-        .map(|milliwatts| Value::watts(milliwatts as f64))
+    match asked.gpu.field_number(field, scope) {
+        Err(Missing::INVALID_ARGUMENT) if scope == GPU_SCOPE => {
+            without_field(asked, field).map(Value::watts)
+        }
+        milliwatts => milliwatts.map(|milliwatts| Value::watts(milliwatts as f64)),
+    }
+}
+
+/// What a driver before R530, which does not know the field, has a question of
+/// its own for.
+fn without_field(asked: &Asked<()>, field: u32) -> Reading<u32> {
+    let averages = asked.gpu.architecture()? >= words::AMPERE;
+    match field {
+        AVERAGE if averages => asked.gpu.power_usage(),
+        INSTANT if !averages => asked.gpu.power_usage(),
+        CURRENT_LIMIT => asked.gpu.enforced_power_limit(),
+        REQUESTED_LIMIT => asked.gpu.power_limit(),
+        DEFAULT_LIMIT => asked.gpu.default_power_limit(),
+        MIN_LIMIT => asked.gpu.power_limit_range().map(|(lowest, _)| lowest),
+        MAX_LIMIT => asked.gpu.power_limit_range().map(|(_, highest)| highest),
+        _ => Err(Missing::NotSupported),
+    }
 }
 
 /// The lines about a scope that has a limit.

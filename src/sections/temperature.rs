@@ -127,7 +127,10 @@ fn relative(asked: &Asked<()>) -> bool {
 }
 
 fn absolute(asked: &Asked<()>) -> bool {
-    field(asked, SHUTDOWN_T_LIMIT) == Err(Missing::NotSupported)
+    matches!(
+        field(asked, SHUTDOWN_T_LIMIT),
+        Err(Missing::NotSupported | Missing::INVALID_ARGUMENT)
+    )
 }
 
 /// What was asked for by either of two ways.
