@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::row::{Asked, List, None, Row, group, line, list, number};
+use super::row::{Asked, Empty, List, Row, group, line, list, number};
 use super::words::{self, word};
 use crate::clock;
 use crate::nvml::{License, LicenseExpiry, Missing, Platform, Reading};
@@ -281,7 +281,7 @@ const VIRTUALIZATION: &[Row<()>] = &[
 /// A GPU that does not answer has no licences to show.
 const LICENSES: List<(), License> = List {
     items: |asked| Ok(asked.gpu.licenses().unwrap_or_default()),
-    none: None::Nothing,
+    empty: Empty::Heading,
     row: group(
         "vGPU Software Licensed Product",
         "vgpu_software_licensed_product",

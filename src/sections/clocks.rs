@@ -1,6 +1,6 @@
 //! Clocks: now, as set, at most, and those that can be chosen.
 
-use super::row::{Asked, List, None, Row, group, line, list, number};
+use super::row::{Asked, Empty, List, Row, group, line, list, number};
 use crate::nvml::{Clock, Missing, Reading};
 use crate::value::Unit::Megahertz;
 use crate::value::Value;
@@ -114,7 +114,7 @@ pub const SUPPORTED: &[Row<()>] = &[list(
     "supported_clocks",
     &List {
         items: |asked: &Asked<()>| asked.gpu.supported_memory_clocks(),
-        none: None::Nothing,
+        empty: Empty::Heading,
         row: MEMORY_CLOCK,
     },
 )];
@@ -132,7 +132,7 @@ const MEMORY_CLOCK: Row<u32> = group(
 /// The graphics clocks that go with a memory clock.
 const GRAPHICS_CLOCKS: List<u32, u32> = List {
     items: |asked| asked.gpu.supported_graphics_clocks(asked.item),
-    none: None::Nothing,
+    empty: Empty::Heading,
     row: number("    Graphics", "supported_graphics_clock", Megahertz, mhz),
 };
 

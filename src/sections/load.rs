@@ -1,6 +1,6 @@
 //! What the GPU is doing: state, what slows it down, memory, utilization.
 
-use super::row::{Asked, Row, group, group_or, line, number};
+use super::row::{Asked, Row, group, group_or_word, line, number};
 use super::words::{self, word};
 use crate::nvml::{EncoderStats, Missing, Reading};
 use crate::value::Unit::{Mebibytes, Microseconds, Percent};
@@ -14,20 +14,20 @@ pub const PERFORMANCE: &[Row<()>] = &[
     line("Performance State", "performance_state", |asked| {
         word(asked.gpu.performance_state()?, words::PERFORMANCE_STATES)
     }),
-    group_or(
+    group_or_word(
         "Clocks Event Reasons",
         "clocks_event_reasons",
         |asked| {
             asked.gpu.supported_clocks_reasons()?;
             asked.gpu.clocks_reasons()?;
-            Ok(None)
+            Ok(())
         },
         REASONS,
     ),
-    group_or(
+    group_or_word(
         "Clocks Event Reasons Counters",
         "clocks_event_reasons_counters",
-        |asked| asked.gpu.clocks_reason_times().map(|_| None),
+        |asked| asked.gpu.clocks_reason_times().map(|_| ()),
         REASON_TIMES,
     ),
     // NVML has no question for it.

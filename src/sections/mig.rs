@@ -1,6 +1,6 @@
 //! MIG: the mode, and the devices that the GPU is cut into.
 
-use super::row::{Asked, List, None, Row, group, line, list, number};
+use super::row::{Asked, Empty, List, Row, group, line, list, number};
 use crate::document::Look;
 use crate::nvml::{Bar1, Memory, MigAttributes, MigDevice, Missing, Reading};
 use crate::value::Unit::Mebibytes;
@@ -52,7 +52,7 @@ const MIG_DEVICES: List<(), Facts> = List {
         let devices = asked.gpu.mig_devices()?;
         Ok(devices.iter().map(Facts::from).collect())
     },
-    none: None::XmlLine("None"),
+    empty: Empty::XmlLine("None"),
     row: group(
         "MIG Device",
         "mig_device",

@@ -98,7 +98,7 @@ pub struct Section {
 
 const fn always(rows: &'static [Row<()>]) -> Section {
     Section {
-        word: Option::None,
+        word: None,
         full: Full::Always,
         rows,
     }
@@ -166,10 +166,7 @@ pub struct Selection {
 impl Selection {
     /// All of a form.
     pub fn all(form: Form) -> Self {
-        Self {
-            form,
-            words: Option::None,
-        }
+        Self { form, words: None }
     }
 
     /// Those that a list of `-d` names, in text; empty items do not count.

@@ -1,6 +1,6 @@
 //! Processes: those that run, and those that the driver keeps accounts of.
 
-use super::row::{Asked, Form, List, None, Row, group, line, list, number};
+use super::row::{Asked, Empty, Form, List, Row, group, line, list, number};
 use crate::document::Look;
 use crate::nvml::{Accounted, Missing, Reading, Running};
 use crate::value::Unit::{Mebibytes, Milliseconds, Percent};
@@ -27,7 +27,7 @@ const RUNNING: List<(), Process> = List {
             .filter(|process| process.name != Err(Missing::NOT_FOUND))
             .collect())
     },
-    none: None::Word("None"),
+    empty: Empty::Word("None"),
     row: group(
         "",
         "process_info",
@@ -91,7 +91,7 @@ pub const ACCOUNTED: &[Row<()>] = &[list(
                 .map(|(pid, stats)| Account { pid, stats })
                 .collect())
         },
-        none: None::Word("None"),
+        empty: Empty::Word("None"),
         row: ACCOUNT,
     },
 )];

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::row::{Asked, List, None, Row, group, group_or, line, list, number};
+use super::row::{Asked, Empty, List, Row, group, group_or_word, line, list, number};
 use crate::clock;
 use crate::nvml::{Missing, Reading, RemappedRows, RemappedRowsByUse};
 use crate::value::Unit::Banks;
@@ -63,13 +63,13 @@ fn pages(asked: &Asked<()>, cause: u32) -> Reading<Vec<Page>> {
 
 const SINGLE_BIT_PAGES: List<(), Page> = List {
     items: |asked| pages(asked, SINGLE_BIT),
-    none: None::Nothing,
+    empty: Empty::Heading,
     row: PAGE,
 };
 
 const DOUBLE_BIT_PAGES: List<(), Page> = List {
     items: |asked| pages(asked, DOUBLE_BIT),
-    none: None::Nothing,
+    empty: Empty::Heading,
     row: PAGE,
 };
 
@@ -93,17 +93,14 @@ fn retired_on(seconds: u64) -> Value {
         .and_then(|seconds| Timestamp::from_second(seconds).ok());
     match time {
         Some(time) => date(&time.to_zoned_datetime(clock::zone())).into(),
-        Option::None => seconds.into(),
+        None => seconds.into(),
     }
 }
 
-pub const ROWS: &[Row<()>] = &[group_or(
+pub const ROWS: &[Row<()>] = &[group_or_word(
     "Remapped Rows",
     "remapped_rows",
-    |asked| {
-        rows(asked, |_| (), |_| ())?;
-        Ok(Option::None)
-    },
+    |asked| rows(asked, |_| (), |_| ()),
     &[
         line("Correctable Error", "remapped_row_corr", |asked| {
             let count = rows(asked, |rows| rows.correctable, |rows| rows.correctable)?;

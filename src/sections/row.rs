@@ -42,12 +42,12 @@ pub struct Row<T: 'static> {
 
 enum Content<T: 'static> {
     Value(Unit, fn(&Asked<T>) -> Reading<Value>),
-    Group(Option<Instead<T>>, &'static [Row<T>]),
+    Group(Option<Readable<T>>, &'static [Row<T>]),
     List(&'static dyn Each<T>),
 }
 
-/// The word that stands in the place of a group's rows, if one does.
-type Instead<T> = fn(&Asked<T>) -> Reading<Option<Value>>;
+/// Whether a group's rows can be read; else one word stands in their place.
+type Readable<T> = fn(&Asked<T>) -> Reading<()>;
 
 impl<T> Clone for Row<T> {
     fn clone(&self) -> Self {
@@ -89,14 +89,14 @@ pub const fn group<T>(label: &'static str, tag: &'static str, rows: &'static [Ro
     row(label, tag, Content::Group(None, rows))
 }
 
-/// A heading, with a word in the place of its rows where `instead` says so.
-pub const fn group_or<T>(
+/// A heading, with a word in the place of its rows where they cannot be read.
+pub const fn group_or_word<T>(
     label: &'static str,
     tag: &'static str,
-    instead: Instead<T>,
+    readable: Readable<T>,
     rows: &'static [Row<T>],
 ) -> Row<T> {
-    row(label, tag, Content::Group(Some(instead), rows))
+    row(label, tag, Content::Group(Some(readable), rows))
 }
 
 /// A heading with a row for each item of a list; without names, only the rows.
@@ -139,14 +139,13 @@ impl<T> Row<T> {
         }
         let content = match self.content {
             Content::Value(unit, get) => Answer::Leaf(get(asked), unit),
-            Content::Group(instead, rows) => {
-                match instead.map_or(Ok(None), |instead| instead(asked)) {
-                    Ok(None) => {
+            Content::Group(readable, rows) => {
+                match readable.map_or(Ok(()), |readable| readable(asked)) {
+                    Ok(()) => {
                         let mut nodes = Vec::new();
                         rows.iter().for_each(|row| row.build(asked, &mut nodes));
                         Answer::Group(nodes)
                     }
-                    Ok(Some(word)) => Answer::Leaf(Ok(word), Unit::None),
                     Err(missing) => Answer::Leaf(Err(missing), Unit::None),
                 }
             }
@@ -206,16 +205,16 @@ pub struct List<T: 'static, U: 'static> {
     /// The items.
     pub items: fn(&Asked<T>) -> Reading<Vec<U>>,
     /// What stands where there are none.
-    pub none: None,
+    pub empty: Empty,
     /// One item's row.
     pub row: Row<U>,
 }
 
 /// What stands where a list has no items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum None {
+pub enum Empty {
     /// The heading alone.
-    Nothing,
+    Heading,
     /// A word, in text.
     Word(&'static str),
     /// A word under the heading, in XML.
@@ -235,11 +234,11 @@ impl<T, U> Each<T> for List<T, U> {
         };
         let mut nodes = Vec::new();
         if items.is_empty() {
-            match (self.none, asked.form) {
-                (None::Word(word), Form::Text) => {
+            match (self.empty, asked.form) {
+                (Empty::Word(word), Form::Text) => {
                     return Answer::Leaf(Ok(Value::word(word)), Unit::None);
                 }
-                (None::XmlLine(word), Form::Xml) => {
+                (Empty::XmlLine(word), Form::Xml) => {
                     nodes.push(Node::leaf("", "", Ok(Value::word(word)), Unit::None));
                 }
                 _ => {}

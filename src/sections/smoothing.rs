@@ -1,6 +1,6 @@
 //! Power smoothing, which keeps the draw from jumping (Blackwell and later).
 
-use super::row::{Asked, Row, group, group_or, line, number};
+use super::row::{Asked, Row, group, group_or_word, line, number};
 use crate::nvml::{FieldNumber, Reading};
 use crate::value::Unit::{Milliseconds, MilliwattsPerSecond, Percent, Watts};
 use crate::value::{Unit, Value, enabled, yes};
@@ -42,11 +42,11 @@ macro_rules! rows {
     };
 }
 
-pub const SMOOTHING: &[Row<()>] = &[group_or(
+pub const SMOOTHING: &[Row<()>] = &[group_or_word(
     "Power Smoothing",
     "power_smoothing",
     // A board without it, and a user who may not know, have one line.
-    |asked| field(asked, ENABLED).map(|_| None),
+    |asked| field(asked, ENABLED).map(|_| ()),
     &[
         line("Enabled", "power_smoothing_enabled", |asked| {
             flag(asked, ENABLED).map(yes)
