@@ -15,7 +15,7 @@ pub struct Document {
     pub head: Vec<Node>,
     /// About what is attached.
     pub attached: Vec<Node>,
-    /// Each GPU by its bus id.
+    /// Each GPU by its bus id, or by its index where that is not known.
     pub gpus: Vec<(String, Vec<Node>)>,
 }
 

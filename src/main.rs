@@ -100,7 +100,7 @@ fn run() -> anyhow::Result<()> {
                     false => report.gpus(&driver, gpus, time, out),
                 },
             )?;
-            return Ok(());
+            return Ok(all_there(&gpus)?);
         }
         Command::Dtd { unit } => {
             log::dtd(*unit, &mut answer);

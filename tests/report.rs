@@ -135,6 +135,10 @@ fn every_kind_of_box_has_a_valid_report() {
         validate(&stdout(&output));
     }
     validate(&stdout(&run("h200", &["-q", "-x", "-u", "--dtd"])));
+    let lost = run("lost", &["-q", "-x", "--dtd"]);
+    assert_eq!(lost.status.code(), Some(15));
+    validate(&stdout(&lost));
+    assert!(stdout(&lost).contains("<gpu id=\"3\">"));
 }
 
 #[test]

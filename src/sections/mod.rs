@@ -69,7 +69,7 @@ const WORDS: &[(&str, Word)] = &[
     ("ACCOUNTING", Word::Accounting),
     ("ENCODER_STATS", Word::EncoderStats),
     ("SUPPORTED_GPU_TARGET_TEMP", Word::SupportedGpuTargetTemp),
-    // Boards that NVML reads no voltage of: all of them since R580.
+    // Shows nothing: R580 has no voltage of any board.
     ("VOLTAGE", Word::Voltage),
     ("FBC_STATS", Word::FbcStats),
     ("ROW_REMAPPER", Word::RowRemapper),
@@ -215,17 +215,15 @@ impl Selection {
         nodes
     }
 
-    /// What all GPUs have to say, each with its bus id. They are asked side by
-    /// side: NVML makes some questions wait, and each GPU for itself.
+    /// What all GPUs have to say, each with its bus id, or with its index where
+    /// NVML does not tell that. They are asked side by side: NVML makes some
+    /// questions wait, and each GPU for itself.
     pub fn build_all(&self, driver: &Driver, gpus: &[Gpu]) -> Vec<(String, Vec<Node>)> {
-        let reports = each(gpus, |gpu| {
-            // Without a handle there is nothing to ask.
-            gpu.device().ok()?;
+        each(gpus, |gpu| {
             let bus_id = gpu.pci().map(|pci| pci.bus_id);
-            let id = bus_id.unwrap_or_else(|missing| missing.words().to_owned());
-            Some((id, self.build(driver, gpu)))
-        });
-        reports.into_iter().flatten().collect()
+            let id = bus_id.unwrap_or_else(|_| gpu.index().to_string());
+            (id, self.build(driver, gpu))
+        })
     }
 }
 
