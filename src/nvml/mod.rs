@@ -6,8 +6,10 @@ mod facts;
 mod gpu;
 mod mig;
 mod parallel;
+mod processes;
 mod raw;
 mod reading;
+mod report;
 mod slot;
 
 pub use driver::{Driver, OpenError, Unanswered};
@@ -15,7 +17,10 @@ pub use facts::*;
 pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
 pub use parallel::each;
+pub use processes::Running;
 pub use raw::RemappedRows as RemappedRowsByUse;
+pub use raw::Sample;
 pub use reading::{Missing, Reading};
+pub use report::{License, LicenseExpiry};
 
 pub use nvml_wrapper::enum_wrappers::device::Clock;
