@@ -14,6 +14,7 @@ mod output;
 mod render;
 mod spelling;
 mod value;
+mod watch;
 
 use std::io;
 use std::process::ExitCode;
@@ -21,7 +22,7 @@ use std::time::Duration;
 
 use crate::args::{Args, Command, Interval, Modify};
 use crate::commands::repeat::repeat;
-use crate::commands::{list, query, summary, version};
+use crate::commands::{dmon, gpm, list, pmon, query, sessions, summary, version};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
@@ -74,6 +75,17 @@ fn run() -> anyhow::Result<()> {
             )?;
             return Ok(all_there(&gpus)?);
         }
+        Command::Subcommand { name: "dmon", args } => return dmon::dmon(args),
+        Command::Subcommand { name: "pmon", args } => return pmon::pmon(args),
+        Command::Subcommand {
+            name: "encodersessions",
+            args,
+        } => return sessions::encoder(args),
+        Command::Subcommand {
+            name: "fbcsessions",
+            args,
+        } => return sessions::capture(args),
+        Command::Subcommand { name: "gpm", args } => gpm::gpm(args, &mut answer)?,
         Command::Modify(modify) if modify.change.is_none() => {
             select(&open()?, &args)?;
             return Err(Modify::nothing().into());

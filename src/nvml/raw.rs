@@ -53,6 +53,9 @@ macro_rules! versioned {
     )*};
 }
 
+pub mod gpm;
+pub mod processes;
+
 plain!(
     u32,
     i32,
@@ -61,13 +64,16 @@ plain!(
     nvmlBAR1Memory_t,
     nvmlC2cModeInfo_v1_t,
     nvmlDeviceAttributes_t,
+    nvmlEncoderSessionInfo_t,
     nvmlExcludedDeviceInfo_t,
+    nvmlFBCSessionInfo_t,
     nvmlFieldValue_t,
     nvmlMemory_t,
     nvmlPciInfo_t,
     nvmlProcessInfo_t,
     nvmlRowRemapperHistogramValues_t,
     nvmlUtilization_t,
+    nvmlViolationTime_t,
     RemappedRows,
 );
 

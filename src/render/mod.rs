@@ -2,5 +2,6 @@
 
 pub mod csv;
 mod frame;
+pub mod scroll;
 pub mod summary;
 mod width;
