@@ -48,9 +48,12 @@ pub fn usage(out: &mut Vec<u8>) {
 
 /// The answer to `dmon -h` and the like.
 pub fn subcommand(subcommand: &Subcommand) -> String {
+    format!("\n{}\n{}", subcommand.about, subcommand_usage(subcommand))
+}
+
+/// The part of it that a bad line earns.
+pub fn subcommand_usage(subcommand: &Subcommand) -> String {
     let mut out = Vec::new();
-    line(&mut out, "");
-    line(&mut out, subcommand.about);
     line(&mut out, "");
     let usage = format!("Usage: nvidia-smi {} [OPTION [VALUE]]...", subcommand.name);
     line(&mut out, &usage);

@@ -168,23 +168,25 @@ impl Subcommand {
         Line::read(self.options, arguments)
     }
 
-    /// Its usage screen, below what is wrong with the line if anything is.
-    /// nvidia-smi ends with status 0 either way.
-    pub fn usage(&self, complaint: &str) -> Error {
-        Error::new(
-            Status::Success,
-            format!("{complaint}{}", help::subcommand(self)),
-        )
+    /// Its usage screen, below what is wrong with the line; nvidia-smi ends with
+    /// status 0 all the same.
+    fn usage(&self, complaint: &str) -> Error {
+        let usage = help::subcommand_usage(self);
+        Error::new(Status::Success, format!("{complaint}{usage}"))
+    }
+
+    /// What it does, and its usage screen.
+    fn help(&self) -> Error {
+        Error::new(Status::Success, help::subcommand(self))
     }
 
     /// As the views refuse a line.
     fn known(&self, line: &Line) -> Result<(), Error> {
         if line.has("help") {
-            return Err(self.usage(""));
+            return Err(self.help());
         }
-        line.complaint().map_or(Ok(()), |complaint| {
-            Err(self.usage(&format!("{complaint}\n")))
-        })
+        line.complaint()
+            .map_or(Ok(()), |complaint| Err(self.usage(&complaint)))
     }
 
     /// As the other subcommands refuse a line: with a line, and status 2.
@@ -193,7 +195,7 @@ impl Subcommand {
             return Err(Error::new(Status::InvalidArgument, complaint));
         }
         match line.has("help") {
-            true => Err(self.usage("")),
+            true => Err(self.help()),
             false => Ok(()),
         }
     }
@@ -235,12 +237,12 @@ impl Watch {
         let delay = delay.filter(|delay| (1..=longest).contains(delay));
         let every = delay.ok_or_else(|| {
             subcommand.usage(&format!(
-                "Collection delay/interval should be between 1 second and {longest} seconds\n\n"
+                "Collection delay/interval should be between 1 second and {longest} seconds\n"
             ))
         })?;
         let count = line.text("count").map(|text| match int(text) {
             None | Some(0) => {
-                Err(subcommand.usage("Invalid value for number of samples to be displayed\n\n"))
+                Err(subcommand.usage("Invalid value for number of samples to be displayed\n"))
             }
             // Less than none is no end.
             Some(count) => Ok(i32::try_from(count).is_ok().then_some(count)),
@@ -312,11 +314,10 @@ impl Layout {
         let Some(list) = list else {
             return Ok(layout);
         };
-        let mut items = list.split(',').filter(|item| !item.is_empty()).peekable();
-        if items.peek().is_none() {
+        if list.is_empty() {
             return Err(Error::watch_format(None));
         }
-        for item in items {
+        for item in list.split(',').filter(|item| !item.is_empty()) {
             match item {
                 "csv" => layout.csv = true,
                 "noheader" => layout.names = false,
@@ -345,7 +346,7 @@ impl Levels {
             None | Some("d") => (true, false),
             Some("m") => (false, true),
             Some("dm" | "md") => (true, true),
-            Some(_) => return Err(DMON.usage("\n")),
+            Some(_) => return Err(DMON.usage("")),
         };
         Ok(Self { gpu, mig })
     }
@@ -413,10 +414,10 @@ impl Gpm {
         });
         let set = set.transpose()?;
         if line.has("help") {
-            return Err(GPM.usage(""));
+            return Err(GPM.help());
         }
         match line.count("get-stream-state") + line.count("set-stream-state") {
-            0 => Err(GPM.usage("")),
+            0 => Err(GPM.help()),
             1 => Ok(Self {
                 ids: line.text("id").map(str::to_owned),
                 set,

@@ -160,7 +160,7 @@ impl View {
         match meter().and_then(|meter| meter.read(gpu, &self.metrics)) {
             Ok(metrics) => metrics
                 .into_iter()
-                .map(|metric| metric.map(|number| Value::Whole(number as i64)))
+                .map(|metric| metric.and_then(whole))
                 .collect(),
             Err(missing) => self.none(missing),
         }
@@ -168,6 +168,14 @@ impl View {
 
     fn none(&self, missing: Missing) -> Vec<Reading<Value>> {
         vec![Err(missing); self.metrics.len()]
+    }
+}
+
+/// A metric without its fraction.
+fn whole(metric: f64) -> Reading<Value> {
+    match metric.is_finite() {
+        true => Ok(Value::Whole(metric as i64)),
+        false => Err(Missing::UNKNOWN),
     }
 }
 
