@@ -102,7 +102,7 @@ impl Scroll {
     }
 
     fn head_after(&mut self, most: u32, out: &mut Vec<u8>) {
-        if self.since_headed % most == 0 {
+        if self.since_headed.is_multiple_of(most) {
             self.since_headed = 0;
             if self.layout.names {
                 let name = |heading: &Heading| heading.name.clone();
