@@ -1,17 +1,16 @@
 //! `dmon`: the GPUs, one line a GPU and sample.
 
 use std::ffi::OsString;
-
-use jiff::ZonedDateTime as Time;
+use std::sync::{Mutex, PoisonError};
 
 use super::repeat::{Pace, repeat};
 use crate::args::{Args, DMON, Layout, Levels, Stamps, Watch};
 use crate::error::Error;
-use crate::nvml::{Gpu, Meter, Missing, Reading};
+use crate::nvml::{Gpu, Meter, MigDevice, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::value::Value;
-use crate::watch::{self, Column, PowerViolation, Row};
+use crate::watch::{self, Column, Heading, PowerViolation, Row};
 
 /// The most GPUs that a view shows.
 pub const MOST: usize = 16;
@@ -31,20 +30,37 @@ pub fn dmon(arguments: &[OsString]) -> anyhow::Result<()> {
     let stamps = Stamps::read(line.stamps.as_deref())?;
     let layout = Layout::read(line.format.as_deref())?;
     let levels = Levels::read(line.gpm_options.as_deref())?;
-    let mut view = View::new(columns, metrics, levels, stamps, layout);
+    let view = View {
+        columns: if levels.gpu { columns } else { Vec::new() },
+        metrics,
+        levels,
+    };
+    let style = Style {
+        index: "gpu",
+        again: Again::Lines(44),
+        end: End::Blank,
+    };
+    let mut scroll = Scroll::new(style, view.headings(), stamps, layout);
     let pace = Pace {
         every: line.every,
         count: line.count,
     };
-    let mut kept: Vec<Kept> = gpus.iter().map(|_| Kept::default()).collect();
+    let kept: Vec<Mutex<Kept>> = gpus.iter().map(|_| Mutex::default()).collect();
     repeat(
         pace,
         &mut gpus,
         &mut output,
         Vec::new(),
         |gpus, time, out| {
-            for (gpu, kept) in gpus.iter().zip(&mut kept) {
-                view.lines(gpu, kept, time, out);
+            let gpus: Vec<_> = gpus.iter().zip(&kept).collect();
+            let lines = each(&gpus, |(gpu, kept)| {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                view.lines(gpu, &mut kept)
+            });
+            for ((gpu, _), lines) in gpus.iter().zip(lines) {
+                for cells in lines {
+                    scroll.line(time, gpu.index(), &cells, "", out);
+                }
             }
         },
     )?;
@@ -60,100 +76,82 @@ struct Kept<'d> {
     migs: Vec<(u32, Meter<'d>)>,
 }
 
+/// A line: one cell a column.
+type Cells = Vec<Reading<Value>>;
+
+/// What is shown of each GPU.
 struct View {
-    /// Those of the whole GPU; none where only MIG devices are asked for.
+    /// Those of whole GPUs; none where only MIG devices are asked for.
     columns: Vec<&'static Column<PowerViolation>>,
     metrics: Vec<u32>,
     levels: Levels,
-    scroll: Scroll,
 }
 
 impl View {
-    fn new(
-        mut columns: Vec<&'static Column<PowerViolation>>,
-        metrics: Vec<u32>,
-        levels: Levels,
-        stamps: Stamps,
-        layout: Layout,
-    ) -> Self {
-        if !levels.gpu {
-            columns.clear();
-        }
-        let mut headings: Vec<_> = columns
+    fn headings(&self) -> Vec<Heading> {
+        let columns = self.columns.iter().map(|column| column.heading.clone());
+        let mig = watch::MIG_DEVICE
             .iter()
-            .map(|column| column.heading.clone())
-            .collect();
-        if levels.mig {
-            headings.extend_from_slice(watch::MIG_DEVICE);
-        }
-        headings.extend(metrics.iter().map(|&id| watch::metric(id)));
-        let style = Style {
-            index: "gpu",
-            again: Again::Lines(44),
-            end: End::Blank,
-        };
-        Self {
-            columns,
-            metrics,
-            levels,
-            scroll: Scroll::new(style, headings, stamps, layout),
-        }
+            .filter(|_| self.levels.mig)
+            .cloned();
+        let metrics = self.metrics.iter().map(|&id| watch::metric(id));
+        columns.chain(mig).chain(metrics).collect()
     }
 
     /// The lines about a GPU: its own, then those of its MIG devices. A GPU
     /// without any has a line in any case.
-    fn lines<'d>(&mut self, gpu: &Gpu<'d>, kept: &mut Kept<'d>, time: &Time, out: &mut Vec<u8>) {
+    fn lines<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Vec<Cells> {
         let migs = match self.levels.mig {
             true => gpu.mig_devices().unwrap_or_default(),
             false => Vec::new(),
         };
         kept.migs
             .retain(|(index, _)| migs.iter().any(|mig| mig.index() == *index));
+        let mut lines = Vec::with_capacity(1 + migs.len());
         if self.levels.gpu || migs.is_empty() {
-            self.gpu_line(gpu, kept, time, out);
+            lines.push(self.gpu_line(gpu, kept));
         }
-        for mig in &migs {
-            let instance = mig.gpu_instance();
-            let counters = match instance {
-                Ok(instance) => {
-                    self.counters(gpu, || meter(&mut kept.migs, gpu, mig.index(), instance))
-                }
-                Err(missing) => self.none(missing),
-            };
-            let ids = [Ok(mig.index()), instance, mig.compute_instance()];
-            let mut cells = vec![Err(Missing::NotSupported); self.columns.len()];
-            cells.extend(ids.map(|id| id.map(Value::from)));
-            cells.extend(counters);
-            self.scroll.line(time, gpu.index(), &cells, "", out);
-        }
+        lines.extend(migs.iter().map(|mig| self.mig_line(gpu, mig, kept)));
+        lines
     }
 
-    fn gpu_line<'d>(&mut self, gpu: &Gpu<'d>, kept: &mut Kept<'d>, time: &Time, out: &mut Vec<u8>) {
+    fn gpu_line<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Cells {
         let row = Row {
             gpu,
             item: &kept.power,
         };
-        let mut cells: Vec<Reading<Value>> = self
+        let mut cells: Cells = self
             .columns
             .iter()
             .map(|column| (column.get)(&row))
             .collect();
         if self.levels.mig {
-            cells.extend([const { Err(Missing::NotSupported) }; watch::MIG_DEVICE.len()]);
+            cells.extend(none(watch::MIG_DEVICE.len()));
         }
         cells.extend(match self.levels.gpu {
             true => self.counters(gpu, || whole_meter(&mut kept.meter, gpu)),
-            false => self.none(Missing::NotSupported),
+            false => none(self.metrics.len()),
         });
-        self.scroll.line(time, gpu.index(), &cells, "", out);
+        cells
     }
 
-    /// The metrics since the last line, their fractions cut.
+    fn mig_line<'d>(&self, gpu: &Gpu<'d>, mig: &MigDevice, kept: &mut Kept<'d>) -> Cells {
+        let instance = mig.gpu_instance();
+        let ids = [Ok(mig.index()), instance, mig.compute_instance()];
+        let mut cells = none(self.columns.len());
+        cells.extend(ids.map(|id| id.map(Value::from)));
+        cells.extend(self.counters(gpu, || {
+            mig_meter(&mut kept.migs, gpu, mig.index(), instance?)
+        }));
+        cells
+    }
+
+    /// The metrics since the last line.
     fn counters<'m, 'd: 'm>(
         &self,
         gpu: &Gpu<'d>,
         meter: impl FnOnce() -> Reading<&'m mut Meter<'d>>,
-    ) -> Vec<Reading<Value>> {
+    ) -> Cells {
         if self.metrics.is_empty() {
             return Vec::new();
         }
@@ -162,13 +160,14 @@ impl View {
                 .into_iter()
                 .map(|metric| metric.and_then(whole))
                 .collect(),
-            Err(missing) => self.none(missing),
+            Err(_) => none(self.metrics.len()),
         }
     }
+}
 
-    fn none(&self, missing: Missing) -> Vec<Reading<Value>> {
-        vec![Err(missing); self.metrics.len()]
-    }
+/// Cells without a value.
+fn none(count: usize) -> Cells {
+    vec![Err(Missing::NO_DATA); count]
 }
 
 /// A metric without its fraction.
@@ -190,8 +189,8 @@ fn whole_meter<'m, 'd>(
     }
 }
 
-/// The meter of a MIG device.
-fn meter<'m, 'd>(
+/// The meter of a MIG device, likewise.
+fn mig_meter<'m, 'd>(
     meters: &'m mut Vec<(u32, Meter<'d>)>,
     gpu: &Gpu<'d>,
     index: u32,

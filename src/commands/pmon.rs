@@ -8,7 +8,7 @@ use super::processes;
 use super::repeat::{Pace, repeat};
 use crate::args::{Args, Layout, PMON, Stamps, Watch};
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Missing, Reading};
+use crate::nvml::{Driver, Gpu, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::value::Value;
@@ -48,8 +48,8 @@ pub fn pmon(arguments: &[OsString]) -> anyhow::Result<()> {
         Vec::new(),
         |gpus, time, out| {
             let began = now();
-            for gpu in gpus {
-                let processes = running(&driver, gpu, since, of_memory);
+            let running = each(gpus, |gpu| running(&driver, gpu, since, of_memory));
+            for (gpu, processes) in gpus.iter().zip(running) {
                 if processes.is_empty() {
                     let cells = vec![Err(Missing::NotSupported); columns.len() + 2];
                     scroll.line(time, gpu.index(), &cells, "-", out);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::repeat::{Pace, repeat};
 use crate::args::{Args, ENCODERSESSIONS, FBCSESSIONS, Layout, Sessions, Stamps, Subcommand};
-use crate::nvml::{Gpu, Missing, Reading};
+use crate::nvml::{Gpu, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::value::Value;
@@ -24,7 +24,7 @@ pub fn capture(arguments: &[OsString]) -> anyhow::Result<()> {
     })
 }
 
-fn watch<T>(
+fn watch<T: Send>(
     subcommand: &Subcommand,
     arguments: &[OsString],
     columns: &[Column<T>],
@@ -55,8 +55,7 @@ fn watch<T>(
         Vec::new(),
         |gpus, time, out| {
             scroll.sample(out);
-            for gpu in gpus {
-                let sessions = sessions(gpu);
+            for (gpu, sessions) in gpus.iter().zip(each(gpus, sessions)) {
                 // A dash says that there is no session; what cannot be read says why.
                 let other = match &sessions {
                     Ok(sessions) if sessions.is_empty() => Some(Err(Missing::NO_DATA)),

@@ -19,6 +19,9 @@ pub struct Sample<'d> {
     handle: nvmlGpmSample_t,
 }
 
+// SAFETY: NVML may be called from any thread, and a sample belongs to none.
+unsafe impl Send for Sample<'_> {}
+
 impl<'d> Sample<'d> {
     /// `nvmlGpmSampleAlloc`.
     pub fn new(device: &Device<'d>) -> Reading<Self> {

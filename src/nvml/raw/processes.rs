@@ -18,8 +18,9 @@ versioned!(
     nvmlProcessesUtilizationInfo_v1_t: 1,
 );
 
-/// How many processes a first call has room for.
-const GUESS: usize = 64;
+/// How many processes a first call has room for. An H200 asks for room for 72
+/// samples, however few there are.
+const GUESS: usize = 128;
 
 /// How busy each process kept the GPU after `since`, microseconds since 1970:
 /// `nvmlDeviceGetProcessesUtilizationInfo`, or `nvmlDeviceGetProcessUtilization`,
