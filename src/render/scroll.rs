@@ -175,3 +175,37 @@ struct Line {
     index: String,
     command: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(again: Again, samples: u32, gpus: u32) -> Vec<usize> {
+        let style = Style {
+            index: "gpu",
+            again,
+            end: End::Blank,
+        };
+        let mut scroll = Scroll::new(style, Vec::new(), Stamps::default(), Layout::PLAIN);
+        let mut out = Vec::new();
+        for _ in 0..samples {
+            scroll.sample(&mut out);
+            for gpu in 0..gpus {
+                scroll.line(&Time::now(), gpu, &[], "", &mut out);
+            }
+        }
+        let text = String::from_utf8_lossy(&out).into_owned();
+        let lines = text.lines().enumerate();
+        lines
+            .filter(|(_, line)| *line == "# gpu ")
+            .map(|(place, _)| place + 1)
+            .collect()
+    }
+
+    #[test]
+    fn headings_come_again_where_the_real_tool_has_them() {
+        assert_eq!(shown(Again::Lines(44), 20, 8), [1, 47, 93, 139]);
+        assert_eq!(shown(Again::Lines(44), 44, 1), [1]);
+        assert_eq!(shown(Again::Samples(10), 21, 2), [1, 23, 45]);
+    }
+}
