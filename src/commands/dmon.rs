@@ -158,7 +158,7 @@ impl View {
         match meter().and_then(|meter| meter.read(gpu, &self.metrics)) {
             Ok(metrics) => metrics
                 .into_iter()
-                .map(|metric| metric.and_then(whole))
+                .map(|metric| Value::cut(metric?).ok_or(Missing::UNKNOWN))
                 .collect(),
             Err(_) => none(self.metrics.len()),
         }
@@ -168,14 +168,6 @@ impl View {
 /// Cells without a value.
 fn none(count: usize) -> Cells {
     vec![Err(Missing::NO_DATA); count]
-}
-
-/// A metric without its fraction.
-fn whole(metric: f64) -> Reading<Value> {
-    match metric.is_finite() {
-        true => Ok(Value::Whole(metric as i64)),
-        false => Err(Missing::UNKNOWN),
-    }
 }
 
 /// The meter of a GPU, made when it is first read.

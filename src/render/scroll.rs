@@ -5,7 +5,7 @@ use std::io::Write;
 
 use jiff::ZonedDateTime as Time;
 
-use super::csv;
+use super::{csv, width};
 use crate::args::{Layout, Stamps};
 use crate::nvml::Reading;
 use crate::value::{Value, printable};
@@ -41,7 +41,7 @@ pub enum End {
     Command,
 }
 
-/// How much of a process's name is shown.
+/// How many places a process's name takes.
 const COMMAND: usize = 15;
 
 /// A view on its way down the screen.
@@ -91,12 +91,11 @@ impl Scroll {
         });
         let date = || time.strftime("%Y%m%d").to_string();
         let clock = || time.strftime("%H:%M:%S").to_string();
-        let command: String = printable(command).chars().take(COMMAND).collect();
         let line = Line {
             mark: ' ',
             stamps: [self.stamps.date.then(date), self.stamps.time.then(clock)],
             index: gpu.to_string(),
-            command: format!("{command:<COMMAND$}"),
+            command: width::cell(&printable(command), COMMAND),
         };
         self.write(line, cells, out);
     }

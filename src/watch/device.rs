@@ -68,6 +68,8 @@ const VIOLATIONS: &[Column<PowerViolation>] = &[
     column("pviol", "%", WIDTH, |row| {
         row.item.since_last(row.gpu).map(Value::from)
     }),
+    // The real tool asks a function of the library that has no name; this is what
+    // NVML tells of the same.
     column("tviol", "bool", WIDTH, |row| {
         const THERMAL: u64 = 0x20 | 0x40;
         let reasons = row.gpu.clocks_reasons()?;
