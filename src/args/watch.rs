@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::error::{Error, Status};
 use crate::help;
-use crate::spelling::int;
 use crate::spelling::options::{Opt, Takes};
+use crate::spelling::signed;
 use crate::spelling::subcommand::Line;
 
 use Takes::{MaybeText, Nothing, Text};
@@ -233,19 +233,20 @@ impl Watch {
     ) -> Result<Self, Error> {
         let line = subcommand.read(arguments);
         subcommand.known(&line)?;
-        let delay = line.text("delay").map_or(Some(1), int);
-        let delay = delay.filter(|delay| (1..=longest).contains(delay));
-        let every = delay.ok_or_else(|| {
-            subcommand.usage(&format!(
-                "Collection delay/interval should be between 1 second and {longest} seconds\n"
-            ))
-        })?;
-        let count = line.text("count").map(|text| match int(text) {
+        let delay = line.text("delay").map_or(Some(1), unsigned);
+        let every = delay
+            .filter(|delay| (1..=longest).contains(delay))
+            .ok_or_else(|| {
+                subcommand.usage(&format!(
+                    "Collection delay/interval should be between 1 second and {longest} seconds\n"
+                ))
+            })?;
+        let count = line.text("count").map(|text| match signed(text) {
             None | Some(0) => {
                 Err(subcommand.usage("Invalid value for number of samples to be displayed\n"))
             }
             // Less than none is no end.
-            Some(count) => Ok(i32::try_from(count).is_ok().then_some(count)),
+            Some(count) => Ok(u32::try_from(count).ok()),
         });
         let text = |word| line.text(word).map(str::to_owned);
         Ok(Self {
@@ -260,6 +261,11 @@ impl Watch {
             format: text("format"),
         })
     }
+}
+
+/// A number that is not below 0.
+fn unsigned(text: &str) -> Option<u32> {
+    u32::try_from(signed(text)?).ok()
 }
 
 /// What each line begins with.
@@ -379,7 +385,7 @@ impl Sessions {
         let seconds = match self.interval.as_deref() {
             None => 1,
             Some("") => 5,
-            Some(text) => int(text)
+            Some(text) => unsigned(text)
                 .filter(|seconds| (1..=10).contains(seconds))
                 .ok_or_else(Error::sessions_loop)?,
         };
