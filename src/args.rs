@@ -3,6 +3,7 @@
 
 mod change;
 mod lines;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,6 +14,10 @@ use crate::spelling::options::SUBCOMMANDS;
 use crate::spelling::{self, Form, Line};
 
 pub use change::Modify;
+pub use watch::{
+    DMON, ENCODERSESSIONS, FBCSESSIONS, Gpm, Layout, Levels, PMON, Sessions, Stamps, Subcommand,
+    Watch,
+};
 
 /// A command line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -235,6 +240,16 @@ impl Args {
             Form::Dtd => lines::dtd(&line),
             Form::Query => lines::query(&line),
             Form::Log => lines::log(&line),
+        }
+    }
+}
+
+impl Args {
+    /// Those GPUs, and nothing else.
+    pub fn of(ids: Option<String>) -> Self {
+        Self {
+            ids,
+            ..Self::default()
         }
     }
 }

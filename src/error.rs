@@ -10,6 +10,9 @@ use crate::nvml::{Missing, OpenError, Unanswered};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
+    /// Nothing failed: a screen that was asked for, or that some subcommands
+    /// show for a bad line, with this status.
+    Success = 0,
     /// A bad option, value, field or combination of them.
     InvalidArgument = 2,
     /// The device or the platform does not have what was asked for.
@@ -240,6 +243,63 @@ impl Error {
             Status::InvalidArgument,
             format!("Specified unit index {index} is not valid\n"),
         )
+    }
+
+    /// `dmon` or `pmon` cannot begin. The blank before the newline is nvidia-smi's.
+    fn watch(reason: &str) -> Self {
+        let message = format!("{reason}Failed to process command line \n\n");
+        Self::new(Status::Other, message)
+    }
+
+    /// A letter of `-s` that chooses no columns, or no letter.
+    pub fn no_metric() -> Self {
+        Self::watch("Failed to find any metric to display\n")
+    }
+
+    /// A letter of `-o` that is none.
+    pub fn watch_options() -> Self {
+        Self::watch("Error in parsing options\n")
+    }
+
+    /// A word of `dmon --format` that is none, or no word.
+    pub fn watch_format(word: Option<&str>) -> Self {
+        let word = word.map(|word| format!("{word} is not a recognized format option\n"));
+        Self::watch(&format!(
+            "{}Error parsing format options\n",
+            word.unwrap_or_default()
+        ))
+    }
+
+    /// A list of performance metrics with something wrong in it.
+    pub fn gpm_metric(reason: &str) -> Self {
+        Self::watch(&format!("{reason}\nCould not parse GPM metrics\n"))
+    }
+
+    /// The file of `dmon -f` or `pmon -f` cannot be written to.
+    pub fn watch_file(_: &Path) -> Self {
+        Self::watch("")
+    }
+
+    /// An interval of `encodersessions` or `fbcsessions` that is none.
+    pub fn sessions_loop() -> Self {
+        Self::new(
+            Status::InvalidArgument,
+            "Provided [-l(sec) | --loop(sec)=] value is incorrect. Loop frequency must be between 1 and 10.\n\n",
+        )
+    }
+
+    /// No GPU has performance counters that can stream.
+    pub fn no_gpm_device() -> Self {
+        Self::new(Status::NotFound, "No GPM capable devices found.\n")
+    }
+
+    /// A GPU does not tell whether its performance counters stream (`display`),
+    /// or does not change that (`set`).
+    pub fn gpm_streaming(verb: &str, missing: Missing) -> Self {
+        let words = summary(missing);
+        let message =
+            format!("Failed to {verb} GPU performance monitoring stream state: {words}\n");
+        Self::new(missing.into(), message)
     }
 
     /// A name in the list of `-d` that is no section.

@@ -1,9 +1,10 @@
 //! The screens about the command line itself, made from the tables that it is
 //! read with.
 
-use crate::args::List;
+use crate::args::{List, Subcommand};
 use crate::fields::{self, Table};
 use crate::spelling::options::{GROUPS, Opt, SUBCOMMANDS, Takes};
+use crate::watch;
 
 /// Where the explanations start.
 const COLUMN: usize = 44;
@@ -43,6 +44,36 @@ pub fn usage(out: &mut Vec<u8>) {
     for (name, help) in SUBCOMMANDS {
         entry(out, name, help);
     }
+}
+
+/// The answer to `dmon -h` and the like.
+pub fn subcommand(subcommand: &Subcommand) -> String {
+    format!("\n{}\n{}", subcommand.about, subcommand_usage(subcommand))
+}
+
+/// The part of it that a bad line earns.
+pub fn subcommand_usage(subcommand: &Subcommand) -> String {
+    let mut out = Vec::new();
+    line(&mut out, "");
+    let usage = format!("Usage: nvidia-smi {} [OPTION [VALUE]]...", subcommand.name);
+    line(&mut out, &usage);
+    line(&mut out, "");
+    for option in subcommand.options {
+        entry(&mut out, &spelt(option), option.help);
+    }
+    if subcommand
+        .options
+        .iter()
+        .any(|option| option.word() == "gpm-metrics")
+    {
+        line(&mut out, "");
+        line(&mut out, "Performance counters, by number:");
+        for (numbers, about) in watch::metrics() {
+            entry(&mut out, &numbers, about);
+        }
+    }
+    line(&mut out, "");
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// The answer to `--help-query-*`: programs read the names off the lines that

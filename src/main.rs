@@ -16,6 +16,7 @@ mod render;
 mod sections;
 mod spelling;
 mod value;
+mod watch;
 
 use std::io;
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ use std::time::Duration;
 
 use crate::args::{Args, Command, Interval, Modify};
 use crate::commands::repeat::repeat;
-use crate::commands::{list, log, query, summary, version};
+use crate::commands::{dmon, gpm, list, log, pmon, query, sessions, summary, version};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
@@ -107,6 +108,17 @@ fn run() -> anyhow::Result<()> {
             Output::open(args.file.as_deref(), Error::log_file)?.write(&answer)?;
             return Ok(());
         }
+        Command::Subcommand { name: "dmon", args } => return dmon::dmon(args),
+        Command::Subcommand { name: "pmon", args } => return pmon::pmon(args),
+        Command::Subcommand {
+            name: "encodersessions",
+            args,
+        } => return sessions::encoder(args),
+        Command::Subcommand {
+            name: "fbcsessions",
+            args,
+        } => return sessions::capture(args),
+        Command::Subcommand { name: "gpm", args } => gpm::gpm(args, &mut answer)?,
         Command::Modify(modify) if modify.change.is_none() => {
             select(&open()?, &args)?;
             return Err(Modify::nothing().into());

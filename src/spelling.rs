@@ -14,13 +14,14 @@
 
 mod number;
 pub mod options;
+pub mod subcommand;
 
 use std::ffi::OsString;
 
 use crate::error::{Error, Status};
 use options::{GROUPS, Opt, Takes};
 
-pub use number::uint;
+pub use number::{signed, uint};
 
 /// The forms of a command line, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

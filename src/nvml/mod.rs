@@ -3,6 +3,7 @@
 
 mod driver;
 mod facts;
+mod gpm;
 mod gpu;
 mod mig;
 mod parallel;
@@ -14,6 +15,7 @@ mod slot;
 
 pub use driver::{Driver, OpenError, Unanswered};
 pub use facts::*;
+pub use gpm::Meter;
 pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
 pub use parallel::each;

@@ -53,6 +53,9 @@ macro_rules! versioned {
     )*};
 }
 
+pub mod gpm;
+pub mod processes;
+
 plain!(
     u32,
     i32,
@@ -62,8 +65,10 @@ plain!(
     nvmlBridgeChipHierarchy_t,
     nvmlC2cModeInfo_v1_t,
     nvmlDeviceAttributes_t,
+    nvmlEncoderSessionInfo_t,
     nvmlExcludedDeviceInfo_t,
     nvmlFBCStats_t,
+    nvmlFBCSessionInfo_t,
     nvmlFieldValue_t,
     nvmlGridLicensableFeatures_t,
     nvmlHwbcEntry_t,
@@ -73,6 +78,7 @@ plain!(
     nvmlRowRemapperHistogramValues_t,
     nvmlSample_t,
     nvmlUtilization_t,
+    nvmlViolationTime_t,
     RemappedRows,
 );
 

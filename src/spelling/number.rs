@@ -27,13 +27,16 @@ const WORDS: &[(&str, u32)] = &[
 
 /// A signed 32-bit number or a word, kept as its bits: -1 is `u32::MAX`.
 pub fn int(text: &str) -> Option<u32> {
-    word(text).or_else(|| {
-        let value = match text.trim_start().strip_prefix('-') {
-            Some(digits) => -magnitude(digits)?,
-            None => unsigned(text)?,
-        };
-        i32::try_from(value).ok().map(i32::cast_unsigned)
-    })
+    word(text).or_else(|| signed(text).map(i32::cast_unsigned))
+}
+
+/// A signed 32-bit number.
+pub fn signed(text: &str) -> Option<i32> {
+    let value = match text.trim_start().strip_prefix('-') {
+        Some(digits) => -magnitude(digits)?,
+        None => unsigned(text)?,
+    };
+    i32::try_from(value).ok()
 }
 
 /// An unsigned 32-bit number or a word; not even `-0` may have a sign.
