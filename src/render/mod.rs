@@ -2,5 +2,6 @@
 
 pub mod csv;
 mod frame;
+pub mod matrix;
 pub mod summary;
 mod width;
