@@ -170,8 +170,8 @@ impl Error {
 
     /// A GPU that `-i` of a subcommand names has no handle.
     pub fn no_handle(index: u32, missing: Missing) -> Self {
-        let words = missing.words();
-        let message = format!("Unable to determine the device handle for GPU{index}: {words}\n");
+        let advice = advice(missing);
+        let message = format!("Unable to determine the device handle for GPU{index}: {advice}\n");
         Self::new(missing.into(), message)
     }
 

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Level, Place, Reading, Sysfs};
+use crate::nvml::{Driver, Gpu, Level, Missing, P2pCapability, Place, Reading, Sysfs};
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
 
 use super::subcommand::{Given, Opt, Subcommand, Takes, put};
@@ -71,8 +71,14 @@ pub const TOPO: Subcommand = Subcommand {
     run,
 };
 
-/// The capabilities of `-p2p` by their letter: `nvmlGpuP2PCapsIndex_t`.
-const CAPABILITIES: &[(char, u32)] = &[('r', 0), ('w', 1), ('n', 2), ('a', 3), ('p', 4)];
+/// The capabilities of `-p2p` by their letter.
+const CAPABILITIES: &[(char, P2pCapability)] = &[
+    ('r', P2pCapability::Read),
+    ('w', P2pCapability::Write),
+    ('n', P2pCapability::NvLink),
+    ('a', P2pCapability::Atomics),
+    ('p', P2pCapability::Prop),
+];
 
 /// What asks for exactly one GPU: the option, and how its refusal begins.
 const FOR_ONE: &[(&str, &str)] = &[
@@ -114,7 +120,7 @@ fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
         p2p(driver, letter, out)?;
     }
     let needs_id = ["-n", "-p", "-C", "-M", "-gnid"];
-    if given.has("-i") && !given.has_any(&needs_id) && !only_p2p(given) {
+    if given.has("-i") && !given.has_any(&needs_id) {
         return Err(Error::failed(
             "The -i command line argument must be used in conjunction with -n or -p.\n\n",
         ));
@@ -130,11 +136,6 @@ fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-/// `-p2p` alone does not mind an `-i`.
-fn only_p2p(given: &Given) -> bool {
-    given.has("-p2p") && !given.has_any(&["-m", "-mp", "-nvme"])
 }
 
 /// The one GPU of `-i`, for an option that wants exactly one.
@@ -263,7 +264,7 @@ fn p2p(driver: &Driver, letter: &str, out: &mut Vec<u8>) -> Result<(), Error> {
     let capability = CAPABILITIES
         .iter()
         .find(|(known, _)| Some(*known) == letter);
-    let Some(&(_, capability)) = capability else {
+    let Some((_, capability)) = capability else {
         return Err(Error::refused(
             "Invalid p2p capability index specified at the command-line\n",
         ));
@@ -274,7 +275,7 @@ fn p2p(driver: &Driver, letter: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         .map(|gpu| {
             let cells = gpus.iter().map(|other| match other.index() == gpu.index() {
                 true => None,
-                false => Some(gpu.p2p_status(other, capability)),
+                false => Some(gpu.p2p_status(other, capability.clone())),
             });
             (gpu.index(), cells.collect())
         })
@@ -293,6 +294,9 @@ struct Node<'g, 'd> {
     gpu: &'g Gpu<'d>,
     place: Option<Place>,
     bus_id: String,
+    /// The CPUs and the memory next to it.
+    cpus: Reading<Vec<u32>>,
+    memory: Reading<Vec<u32>>,
     /// NVLinks that lead to switches.
     switched: u32,
     /// The bus ids that the other NVLinks lead to, one a link.
@@ -338,8 +342,8 @@ fn facts(driver: &Driver, sysfs: &Sysfs, kind: Kind) -> Result<Matrix, Error> {
                 .chain(others.iter().map(|other| across(node, other)))
                 .collect(),
             affinity: (kind != Kind::Drives).then(|| Affinity {
-                cpus: node.gpu.cpu_affinity(),
-                memory: node.gpu.memory_affinity(),
+                cpus: node.cpus.clone(),
+                memory: node.memory.clone(),
                 own: node_id(node.gpu.numa_node()),
             }),
         });
@@ -372,9 +376,15 @@ fn node<'g, 'd>(
         gpu,
         place: sysfs.place(&pci),
         bus_id: pci.bus_id,
+        cpus: gpu.cpu_affinity(),
+        memory: gpu.memory_affinity(),
         switched: 0,
         remotes: Vec::new(),
     };
+    // A GPU that fails now would have wrong cells.
+    if let Err(missing @ Missing::Failed(_)) = node.cpus {
+        return Err(missing);
+    }
     if kind == Kind::All
         && several
         && let Ok(links) = gpu.link_count()

@@ -22,6 +22,6 @@ pub use parallel::each;
 pub use raw::RemappedRows as RemappedRowsByUse;
 pub use reading::{Missing, Reading};
 pub use sysfs::{Place, Sysfs};
-pub use topology::Level;
+pub use topology::{Level, P2pCapability, P2pStatus};
 
 pub use nvml_wrapper::enum_wrappers::device::Clock;

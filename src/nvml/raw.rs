@@ -563,48 +563,6 @@ pub fn get_between<T: Plain, E>(
     Ok(answer)
 }
 
-/// As [`get_between`], about some `which`.
-pub fn get_between_for<A, T: Plain, E>(
-    f: &Symbol<Call3<nvmlDevice_t, A, *mut T>, E>,
-    device: &Device,
-    other: &Device,
-    which: A,
-) -> Reading<T> {
-    let f = found(f)?;
-    let mut answer = zeroed();
-    // SAFETY: two live handles, a number, and a pointer to a `T` of our own.
-    checked(unsafe { f(device.handle(), other.handle(), which, &mut answer) })?;
-    Ok(answer)
-}
-
-/// Bits of a set that NVML fills in, `WORDS` times 64 of them: the numbers of
-/// those that are set, ascending.
-fn set(fill: impl FnOnce(u32, *mut std::ffi::c_ulong) -> nvmlReturn_t) -> Reading<Vec<u32>> {
-    // As many CPUs as the kernel can have.
-    const WORDS: usize = 128;
-    let mut words: [std::ffi::c_ulong; WORDS] = [0; WORDS];
-    checked(fill(WORDS as u32, words.as_mut_ptr()))?;
-    let bits = std::ffi::c_ulong::BITS;
-    Ok((0..WORDS as u32 * bits)
-        .filter(|bit| words[(bit / bits) as usize] >> (bit % bits) & 1 == 1)
-        .collect())
-}
-
-/// `nvmlDeviceGetCpuAffinity`: the CPUs next to the GPU.
-pub fn cpu_affinity(device: &Device) -> Reading<Vec<u32>> {
-    let f = found(&device.nvml().lib().nvmlDeviceGetCpuAffinity)?;
-    // SAFETY: a live handle and a buffer of the length that is told.
-    set(|words, buffer| unsafe { f(device.handle(), words, buffer) })
-}
-
-/// `nvmlDeviceGetMemoryAffinity`: the NUMA nodes whose memory is next to the GPU.
-pub fn memory_affinity(device: &Device) -> Reading<Vec<u32>> {
-    const NODE: u32 = 0;
-    let f = found(&device.nvml().lib().nvmlDeviceGetMemoryAffinity)?;
-    // SAFETY: a live handle, a number, and a buffer of the length that is told.
-    set(|words, buffer| unsafe { f(device.handle(), words, buffer, NODE) })
-}
-
 /// `nvmlSystemGetNvlinkBwMode`: `NVML_GPU_NVLINK_BW_MODE_*`.
 pub fn nvlink_bandwidth_mode(lib: &NvmlLib) -> Reading<u32> {
     let f = found(&lib.nvmlSystemGetNvlinkBwMode)?;

@@ -1,11 +1,17 @@
 //! Where the GPUs are: next to which CPUs and memory, and how far from each other.
 
+use std::ffi::c_ulong;
+
 use nvml_wrapper::enum_wrappers::device::TopologyLevel;
+pub use nvml_wrapper::enum_wrappers::device::{P2pCapabilitiesIndex as P2pCapability, P2pStatus};
 
 use super::driver::Driver;
 use super::gpu::Gpu;
 use super::raw;
 use super::reading::{Missing, Reading};
+
+/// Room for as many CPUs as the kernel can have, in words of a set.
+const WORDS: usize = 8192 / c_ulong::BITS as usize;
 
 /// The nearest thing that two devices share, `nvmlGpuTopologyLevel_t`; nearer
 /// ones are less.
@@ -59,12 +65,13 @@ impl From<Level> for TopologyLevel {
 impl Gpu<'_> {
     /// The CPUs next to the GPU, `nvmlDeviceGetCpuAffinity`.
     pub fn cpu_affinity(&self) -> Reading<Vec<u32>> {
-        raw::cpu_affinity(self.device()?)
+        Ok(numbers(&self.device()?.cpu_affinity(WORDS)?))
     }
 
     /// The NUMA nodes whose memory is next to the GPU, `nvmlDeviceGetMemoryAffinity`.
     pub fn memory_affinity(&self) -> Reading<Vec<u32>> {
-        raw::memory_affinity(self.device()?)
+        const NODE: u32 = 0;
+        Ok(numbers(&self.device()?.memory_affinity(WORDS, NODE)?))
     }
 
     /// The NUMA node that the GPU's own memory is, `nvmlDeviceGetNumaNodeId`.
@@ -88,13 +95,18 @@ impl Gpu<'_> {
         near.iter().map(|device| Ok(device.index()?)).collect()
     }
 
-    /// Whether the GPU can reach another's memory: `nvmlGpuP2PStatus_t`,
-    /// `nvmlDeviceGetP2PStatus`. `capability` is as in `nvmlGpuP2PCapsIndex_t`.
-    pub fn p2p_status(&self, other: &Gpu, capability: u32) -> Reading<u32> {
-        let device = self.device()?;
-        let ask = &device.nvml().lib().nvmlDeviceGetP2PStatus;
-        raw::get_between_for(ask, device, other.device()?, capability)
+    /// Whether the GPU can reach another's memory, `nvmlDeviceGetP2PStatus`.
+    pub fn p2p_status(&self, other: &Gpu, capability: P2pCapability) -> Reading<P2pStatus> {
+        Ok(self.device()?.p2p_status(other.device()?, capability)?)
     }
+}
+
+/// The numbers of the bits that are set, ascending.
+fn numbers(words: &[c_ulong]) -> Vec<u32> {
+    let bits = c_ulong::BITS;
+    (0..words.len() as u32 * bits)
+        .filter(|bit| words[(bit / bits) as usize] >> (bit % bits) & 1 == 1)
+        .collect()
 }
 
 impl Driver {
@@ -113,7 +125,12 @@ impl Driver {
 
 #[cfg(test)]
 mod tests {
-    use super::Level;
+    use super::{Level, numbers};
+
+    #[test]
+    fn sets_are_read_bit_by_bit() {
+        assert_eq!(numbers(&[0b1001, 0, 1 << 63]), [0, 3, 191]);
+    }
 
     #[test]
     fn levels_are_counted_in_tens() {

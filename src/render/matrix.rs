@@ -1,7 +1,7 @@
 //! The matrices of `topo`: who is connected with whom, and how.
 
 use crate::commands::subcommand::put;
-use crate::nvml::Reading;
+use crate::nvml::{P2pStatus, Reading};
 
 /// What a matrix is about.
 #[derive(Clone, Copy, PartialEq)]
@@ -75,8 +75,17 @@ const PEERS: Legend = &[
     ("U", "Not known"),
 ];
 
-/// The statuses of `nvmlGpuP2PStatus_t`, in its order.
-const STATUSES: [&str; 7] = ["OK", "CNS", "GNS", "TNS", "DR", "NS", "U"];
+fn sign(status: &P2pStatus) -> &'static str {
+    match status {
+        P2pStatus::Ok => "OK",
+        P2pStatus::ChipsetNotSupported => "CNS",
+        P2pStatus::GpuNotSupported => "GNS",
+        P2pStatus::IohTopologyNotSupported => "TNS",
+        P2pStatus::DisabledByRegkey => "DR",
+        P2pStatus::NotSupported => "NS",
+        P2pStatus::Unknown => "U",
+    }
+}
 
 /// Prints a matrix and its legend; its heading is underlined on a terminal.
 pub fn matrix(matrix: &Matrix, terminal: bool, out: &mut Vec<u8>) {
@@ -130,7 +139,7 @@ pub fn matrix(matrix: &Matrix, terminal: bool, out: &mut Vec<u8>) {
 /// GPU its index and its status towards each, none towards itself.
 pub fn peers(
     columns: &[u32],
-    rows: &[(u32, Vec<Option<Reading<u32>>>)],
+    rows: &[(u32, Vec<Option<Reading<P2pStatus>>>)],
     terminal: bool,
     out: &mut Vec<u8>,
 ) {
@@ -144,10 +153,7 @@ pub fn peers(
         for cell in cells {
             match cell {
                 None => put(out, "X\t"),
-                Some(Ok(status)) => {
-                    let status = STATUSES.get(*status as usize).unwrap_or(&"U");
-                    put(out, &format!("{status}\t"));
-                }
+                Some(Ok(status)) => put(out, &format!("{}\t", sign(status))),
                 // nvidia-smi leaves out what it could not read.
                 Some(Err(_)) => {}
             }
@@ -235,7 +241,7 @@ mod tests {
             "\tGPU0\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID"
         );
         assert_eq!(lines[1], "GPU0\t X \tPIX\t0-1\t0\t\tN/A");
-        assert_eq!(lines[2], "NIC0\tPIX\t X \t\t\t");
+        assert_eq!(lines[2], "NIC0\tPIX\t X \t\t\t\t");
         assert!(plain.ends_with("\nNIC Legend:\n\n  NIC0: mlx5_0\n\n"));
         assert!(print(true).starts_with("\t\x1b[4mGPU0\t"));
         assert!(print(true).contains("GPU NUMA ID\x1b[0m\n"));
