@@ -215,10 +215,15 @@ impl<'g, 'd> Links<'g, 'd> {
         self.gpu.numbers(&ids)
     }
 
-    /// Several fields of a link, one call.
-    fn ask_link(&self, fields: &[u32], link: u32) -> Vec<Reading<i64>> {
-        let ids: Vec<(u32, u32)> = fields.iter().map(|&field| (field, link)).collect();
-        self.gpu.numbers(&ids)
+    /// Several fields of each link to show that is up, one call.
+    fn ask_shown(&self, fields: &[u32]) -> Vec<(u32, Vec<Reading<i64>>)> {
+        let links = || self.shown_up();
+        let ids: Vec<(u32, u32)> = links()
+            .flat_map(|link| fields.iter().map(move |&field| (field, link)))
+            .collect();
+        let values = self.gpu.numbers(&ids);
+        let each = values.chunks(fields.len().max(1)).map(<[_]>::to_vec);
+        links().zip(each).collect()
     }
 
     /// The links to show.
@@ -379,7 +384,7 @@ fn low_power(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
     ];
     // A threshold counts in these, microseconds; 100 where nothing is said.
     let mut unit = 100;
-    match links.ask_link(&limits, 0)[..] {
+    match links.gpu.numbers(&limits.map(|field| (field, 0)))[..] {
         [Ok(units), Ok(least), Ok(most)] => {
             unit = if units == 0 { 100 } else { 50 };
             put(
@@ -400,12 +405,11 @@ fn low_power(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
         }
         _ => {}
     }
-    for link in links.shown_up() {
-        let fields = [
-            field::NVLINK_GET_POWER_STATE,
-            field::NVLINK_GET_POWER_THRESHOLD,
-        ];
-        let values = links.ask_link(&fields, link);
+    let fields = [
+        field::NVLINK_GET_POWER_STATE,
+        field::NVLINK_GET_POWER_THRESHOLD,
+    ];
+    for (link, values) in links.ask_shown(&fields) {
         let mode = match values[0] {
             Ok(0) => "High Speed State",
             Ok(1) => "Low Power State",

@@ -275,7 +275,7 @@ fn p2p(driver: &Driver, letter: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         .map(|gpu| {
             let cells = gpus.iter().map(|other| match other.index() == gpu.index() {
                 true => None,
-                false => Some(gpu.p2p_status(other, capability.clone())),
+                false => Some(gpu.p2p_status(other, *capability)),
             });
             (gpu.index(), cells.collect())
         })

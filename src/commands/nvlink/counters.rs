@@ -55,8 +55,8 @@ pub fn errors(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> 
     if newer {
         fields.extend((0..FEC_HISTORIES).map(|place| FEC_HISTORY + place));
     }
-    for link in links.shown_up() {
-        let mut values = links.ask_link(&fields, link).into_iter();
+    for (link, values) in links.ask_shown(&fields) {
+        let mut values = values.into_iter();
         let mut line =
             |name: &str, value: String| put(out, &format!("\t Link {link}: {name}: {value}\n"));
         for ((name, _), value) in rows.iter().zip(&mut values) {
@@ -130,13 +130,17 @@ pub fn throughput(links: &Links, given: &Given, out: &mut Vec<u8>) -> Result<(),
     if !asked.chars().all(known) || links.only.is_some_and(|link| link >= links.count) {
         return Err(Error::refused("Failed to get throughput counters\n"));
     }
-    for link in links.shown_up() {
-        for (_, name, fields) in KINDS.iter().filter(|(kind, _, _)| asked.contains(*kind)) {
-            for (way, value) in ["Tx", "Rx"].into_iter().zip(links.ask_link(fields, link)) {
+    let kinds = || KINDS.iter().filter(|(kind, _, _)| asked.contains(*kind));
+    let fields: Vec<u32> = kinds().flat_map(|(_, _, fields)| *fields).collect();
+    for (link, values) in links.ask_shown(&fields) {
+        let mut values = values.into_iter();
+        for (_, name, _) in kinds() {
+            for (way, value) in ["Tx", "Rx"].into_iter().zip(&mut values) {
                 let unit = if value.is_ok() { " KiB" } else { "" };
+                let value = count(value);
                 put(
                     out,
-                    &format!("\t Link {link}: {name} {way}: {}{unit}\n", count(value)),
+                    &format!("\t Link {link}: {name} {way}: {value}{unit}\n"),
                 );
             }
         }
