@@ -199,11 +199,7 @@ impl<'g, 'd> Links<'g, 'd> {
             only: given.number("-l").and_then(|link| u32::try_from(link).ok()),
             up: Vec::new(),
         };
-        const STATELESS: [&str; 2] = ["-i", "-l"];
-        if VIEWS
-            .iter()
-            .any(|(option, _)| given.has(option) && !STATELESS.contains(option))
-        {
+        if VIEWS.iter().any(|(option, _)| given.has(option)) {
             links.up = links.ask(field::NVLINK_GET_STATE);
         }
         Some(links)
@@ -367,12 +363,14 @@ fn remote_links(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error
 /// `-gLowPwrInfo`.
 fn low_power(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
     const HOPPER: u32 = 9;
-    if !links
-        .gpu
-        .architecture()
-        .is_ok_and(|architecture| architecture >= HOPPER)
-    {
-        return Err(Error::unread(Missing::NotSupported, "Not supported\n"));
+    match links.gpu.architecture() {
+        Ok(HOPPER..) => {}
+        Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),
+        Err(missing) => {
+            let words = missing.words();
+            let message = format!("NVML: Unable to retrieve NvLink low power info {words}\n");
+            return Err(Error::unread(missing, message));
+        }
     }
     if !links.any_up("NvLink low power info", out)? {
         return Ok(());

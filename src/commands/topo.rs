@@ -192,7 +192,7 @@ fn path(named: Option<&[Gpu]>, out: &mut Vec<u8>) -> Result<(), Error> {
     };
     let level = from
         .common_ancestor(to)
-        .map_err(|_| Error::failed("Failed to display the path between GPUs\n\n"))?;
+        .map_err(|_| Error::failed("Failed to display the GPU path information\n\n"))?;
     let way = match level {
         Level::Board => "an on-board PCIe switch",
         Level::Switch => "a single PCIe switch",
@@ -213,7 +213,9 @@ fn path(named: Option<&[Gpu]>, out: &mut Vec<u8>) -> Result<(), Error> {
 fn near_cpu(driver: &Driver, cpu: i32, out: &mut Vec<u8>) -> Result<(), Error> {
     // NVML counts CPUs from 0; none has any other number.
     let near = u32::try_from(cpu).map_or(Ok(Vec::new()), |cpu| driver.gpus_near_cpu(cpu));
-    let near = near.map_err(|_| Error::failed("Failed to display the GPUs near the CPU\n\n"))?;
+    let near = near.map_err(|_| {
+        Error::failed("Failed to display GPUs with affinity for a given CPU information\n\n")
+    })?;
     if near.is_empty() {
         put(
             out,
