@@ -6,12 +6,14 @@
 mod args;
 mod clock;
 mod commands;
+mod document;
 mod error;
 mod fields;
 mod help;
 mod nvml;
 mod output;
 mod render;
+mod sections;
 mod spelling;
 mod value;
 
@@ -21,7 +23,7 @@ use std::time::Duration;
 
 use crate::args::{Args, Command, Interval, Modify};
 use crate::commands::repeat::repeat;
-use crate::commands::{list, query, subcommand, summary, version};
+use crate::commands::{list, log, query, subcommand, summary, version};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
@@ -73,6 +75,37 @@ fn run() -> anyhow::Result<()> {
                 },
             )?;
             return Ok(all_there(&gpus)?);
+        }
+        Command::Log {
+            display,
+            xml,
+            dtd,
+            unit,
+        } => {
+            let every = interval(&args)?;
+            let driver = open()?;
+            let report = log::Report::new(display.as_deref(), *xml, *dtd)?;
+            let mut gpus = match unit {
+                true => log::no_units(&driver, args.ids.as_deref()).map(|()| Vec::new()),
+                false => select(&driver, &args),
+            }?;
+            let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
+            repeat(
+                every,
+                &mut gpus,
+                &mut output,
+                answer,
+                |gpus, time, out| match unit {
+                    true => report.units(&driver, time, out),
+                    false => report.gpus(&driver, gpus, time, out),
+                },
+            )?;
+            return Ok(all_there(&gpus)?);
+        }
+        Command::Dtd { unit } => {
+            log::dtd(*unit, &mut answer);
+            Output::open(args.file.as_deref(), Error::log_file)?.write(&answer)?;
+            return Ok(());
         }
         Command::Modify(modify) if modify.change.is_none() => {
             select(&open()?, &args)?;

@@ -2,6 +2,7 @@
 
 pub mod c2c;
 pub mod list;
+pub mod log;
 pub mod nvlink;
 pub mod pci;
 pub mod query;

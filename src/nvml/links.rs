@@ -122,11 +122,4 @@ impl Gpu<'_> {
         let ask = &device.nvml().lib().nvmlDeviceGetNvLinkInfo;
         raw::get_versioned(ask, device, |_| ()).map(|info| info.isNvleEnabled != 0)
     }
-
-    /// The generation of the GPU's design, `NVML_DEVICE_ARCH_*`: 5 Volta,
-    /// 7 Ampere, 9 Hopper, 10 Blackwell; `nvmlDeviceGetArchitecture`.
-    pub fn architecture(&self) -> Reading<u32> {
-        let device = self.device()?;
-        raw::get(&device.nvml().lib().nvmlDeviceGetArchitecture, device)
-    }
 }
