@@ -146,6 +146,53 @@ impl Error {
         Self::new(Status::Other, format!("nvsmi does not have {name}.\n"))
     }
 
+    /// A line that a subcommand refuses.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(Status::InvalidArgument, message)
+    }
+
+    /// A subcommand that could not do what it should.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Status::Other, message)
+    }
+
+    /// A word that is no option of a subcommand.
+    pub fn not_recognized(word: &str) -> Self {
+        Self::refused(format!("Option \"{word}\" is not recognized.\n"))
+    }
+
+    /// A subcommand's option at the end of the line, or before another one.
+    pub fn missing_value(option: &str) -> Self {
+        Self::refused(format!("Option \"{option}\" is missing its value.\n"))
+    }
+
+    /// A value that is no number, of a subcommand's option.
+    pub fn invalid_value(value: &str, option: &str) -> Self {
+        Self::refused(format!("Option \"{value}\" is invalid for \"{option}\".\n"))
+    }
+
+    /// A GPU that `-i` of a subcommand names has no handle.
+    pub fn no_handle(index: u32, missing: Missing) -> Self {
+        let advice = advice(missing);
+        let message = format!("Unable to determine the device handle for GPU{index}: {advice}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// No GPU has C2C links.
+    pub fn no_c2c() -> Self {
+        Self::new(Status::NotSupported, "No Devices support C2C.\n")
+    }
+
+    /// What nvidia-smi had once and no longer does.
+    pub fn deprecated(message: &str) -> Self {
+        Self::new(Status::NotSupported, message)
+    }
+
+    /// A question of a subcommand that NVML did not answer.
+    pub fn unread(missing: Missing, message: impl Into<String>) -> Self {
+        Self::new(missing.into(), message)
+    }
+
     /// `nvmlDeviceGetCount_v2` failed under a list (`-L`).
     pub fn list_count(missing: Missing) -> Self {
         let words = summary(missing);

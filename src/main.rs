@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use crate::args::{Args, Command, Interval, Modify};
 use crate::commands::repeat::repeat;
-use crate::commands::{dmon, gpm, list, log, pmon, query, sessions, summary, version};
+use crate::commands::{dmon, gpm, list, log, pmon, query, sessions, subcommand, summary, version};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
@@ -122,6 +122,18 @@ fn run() -> anyhow::Result<()> {
         Command::Modify(modify) if modify.change.is_none() => {
             select(&open()?, &args)?;
             return Err(Modify::nothing().into());
+        }
+        Command::Subcommand { name, args } => {
+            let command = subcommand::find(name).ok_or_else(|| Error::not_built(name))?;
+            let given = command.read(args)?;
+            let mut done = Ok(());
+            if command.asks_for_usage(&given) {
+                command.usage(&mut answer);
+            } else {
+                done = (command.run)(&open()?, &given, &mut answer);
+            }
+            Output::stdout()?.write(&answer)?;
+            return Ok(done?);
         }
         command => return Err(Error::not_built(command.name()).into()),
     }

@@ -12,7 +12,7 @@
 //! `-i --nothing` asks for a GPU of that name. A value is taken to the end of
 //! its argument, even where a further `=` begins another word.
 
-mod number;
+pub mod number;
 pub mod options;
 pub mod subcommand;
 

@@ -262,7 +262,7 @@ impl<'d> Gpu<'d> {
 /// event reasons at 251 to 255, power smoothing from 256. nvml-wrapper finds
 /// out from the driver's version which of the two it has; where there is no
 /// version, a number would be that of another field.
-fn field_id(device: &Device, id: u32) -> Reading<u32> {
+pub(super) fn field_id(device: &Device, id: u32) -> Reading<u32> {
     use nvml_wrapper::FieldIdScheme::*;
     let scheme = device.nvml().field_id_scheme();
     if scheme == V12 && id >= 251 {

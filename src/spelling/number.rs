@@ -62,6 +62,19 @@ fn word(text: &str) -> Option<u32> {
     Some(*value)
 }
 
+/// A whole number as subcommands read it: no words, nothing at all is zero, and
+/// what does not fit loses its upper bits.
+pub fn long(text: &str) -> Option<i32> {
+    if text.is_empty() {
+        return Some(0);
+    }
+    let value = match text.trim_start().strip_prefix('-') {
+        Some(digits) => -magnitude(digits)?,
+        None => unsigned(text)?,
+    };
+    Some(value as i32)
+}
+
 fn unsigned(text: &str) -> Option<i64> {
     let text = text.trim_start();
     magnitude(text.strip_prefix('+').unwrap_or(text))
@@ -116,6 +129,21 @@ mod tests {
             "2147483648",
         ] {
             assert_eq!(int(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn longs_are_cut_to_size() {
+        for (text, value) in [
+            ("", 0),
+            ("0x10", 16),
+            ("-1", -1),
+            ("99999999999", 1_215_752_191),
+        ] {
+            assert_eq!(long(text), Some(value), "{text:?}");
+        }
+        for text in ["ENABLED", "1.5", "1x"] {
+            assert_eq!(long(text), None, "{text:?}");
         }
     }
 
