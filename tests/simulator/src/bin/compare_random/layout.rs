@@ -1,0 +1,60 @@
+//! Where R550 and R580 lay out the same facts differently, and what each says of itself, made alike.
+
+use simulator::golden::comparable;
+
+/// A text without times, legends, the tool's own version, and the layout that changed.
+pub fn alike(text: &str) -> String {
+    let mut processes = false;
+    let lines: Vec<String> = comparable(text)
+        .split('\n')
+        .map(|line| {
+            processes =
+                (processes || line.starts_with("| Processes:")) && line.starts_with(['|', '+']);
+            match line {
+                _ if processes => process(line),
+                _ => one(line),
+            }
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn one(line: &str) -> String {
+    /// Beginnings after which the tool's own version stands.
+    const OWN_VERSION: &[&str] = &["| NVIDIA-SMI ", "NVIDIA-SMI version  : "];
+    if let Some(rest) = OWN_VERSION
+        .iter()
+        .find_map(|start| line.strip_prefix(start))
+    {
+        let version = rest.find(' ').unwrap_or(rest.len());
+        return format!("NVIDIA-SMI X{}", &rest[version..]);
+    }
+    // The rule below the banner.
+    if line.starts_with("|---") {
+        return line.replacen('|', "+", 1);
+    }
+    if line.trim().is_empty() {
+        return String::new();
+    }
+    // Labels of -q: their column has another width.
+    match line.split_once(" : ") {
+        Some((label, value))
+            if label.starts_with(char::is_alphabetic) || label.starts_with("    ") =>
+        {
+            format!("{} : {value}", label.trim_end())
+        }
+        _ => line.to_owned(),
+    }
+}
+
+/// A line of the process table, whose columns have other widths, so that long names are cut elsewhere.
+fn process(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let cut = words.iter().position(|word| word.starts_with("..."));
+    match cut {
+        Some(at) if words.len() > at + 2 => [&words[..at], &["..."], &words[words.len() - 2..]]
+            .concat()
+            .join(" "),
+        _ => words.join(" "),
+    }
+}
