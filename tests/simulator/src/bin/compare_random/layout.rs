@@ -19,6 +19,12 @@ pub fn alike(text: &str) -> String {
     lines.join("\n")
 }
 
+/// Headings of R550, and of R580.
+const HEADINGS: &[(&str, &str)] = &[(
+    "| GPU  GI  CI  MIG |                     Memory-Usage |        Vol|      Shared           |",
+    "| GPU  GI  CI  MIG |              Shared Memory-Usage |        Vol|        Shared         |",
+)];
+
 fn one(line: &str) -> String {
     /// Beginnings after which the tool's own version stands.
     const OWN_VERSION: &[&str] = &["| NVIDIA-SMI ", "NVIDIA-SMI version  : "];
@@ -32,6 +38,9 @@ fn one(line: &str) -> String {
     // The rule below the banner.
     if line.starts_with("|---") {
         return line.replacen('|', "+", 1);
+    }
+    if let Some((_, newer)) = HEADINGS.iter().find(|(older, _)| line == *older) {
+        return (*newer).to_owned();
     }
     if line.trim().is_empty() {
         return String::new();
