@@ -1,6 +1,6 @@
-//! The differences that are known and meant.
+//! The differences that are known and meant, and those of R550 and R580.
 
-use super::Pair;
+use super::{FILE_MARK, Pair, layout::alike};
 
 /// A difference that is meant: its name, and how to tell it.
 pub struct Known {
@@ -10,90 +10,69 @@ pub struct Known {
     pub holds: fn(&Pair) -> bool,
 }
 
+const fn known(name: &'static str, holds: fn(&Pair) -> bool) -> Known {
+    Known { name, holds }
+}
+
 /// The table, the more particular rows first.
+#[rustfmt::skip]
 pub const KNOWN: &[Known] = &[
-    Known {
-        name: "not in nvsmi yet",
-        holds: |pair| pair.nvsmi.stdout.contains("nvsmi does not have"),
-    },
-    Known {
-        name: "nvidia-smi crashed",
-        holds: |pair| pair.real.exit.is_some_and(|code| code < 0),
-    },
-    Known {
-        name: "help, in own words",
-        holds: |pair| {
-            pair.same_exit() && (is_help(&pair.real.stdout) || pair.has(&["-h", "--help"]))
-        },
-    },
-    Known {
-        name: "a wrong line is refused without a driver",
-        holds: |pair| {
-            matches!(pair.real.exit, Some(6 | 9 | 12 | 18))
-                && matches!(pair.nvsmi.exit, Some(2 | 255))
-        },
-    },
-    Known {
-        name: "help needs no driver",
-        holds: |pair| {
-            pair.nvsmi.exit == Some(0)
-                && pair
-                    .args
-                    .iter()
-                    .any(|word| word.starts_with("--help-query-"))
-        },
-    },
-    Known {
-        name: "-l, -lms with a bad number are refused",
-        holds: |pair| pair.nvsmi.stdout.contains("is not a number greater than 0"),
-    },
-    Known {
-        name: "-l 0.5 is half a second",
-        holds: |pair| {
-            pair.args.iter().any(|word| word.ends_with("0.5")) && pair.has(&["-l", "--loop"])
-        },
-    },
-    Known {
-        name: "--format may be left out, or lack its value (R580)",
-        holds: |pair| {
-            [
-                "--format= is missing",
-                "Option --format is missing",
-                "\"--format=\"",
-            ]
-            .iter()
-            .any(|text| pair.real.stdout.contains(text))
-        },
-    },
-    Known {
-        name: "-g is -i",
-        holds: |pair| pair.has(&["-g", "--gpu"]),
-    },
-    Known {
-        name: "-col is of R580",
-        holds: |pair| pair.has(&["-col", "--columns"]),
-    },
-    Known {
-        name: "a log file is left alone when there is nothing to write",
-        holds: |pair| {
-            let no_devices =
-                pair.real.stdout.starts_with("Failed to create") && pair.nvsmi.exit == Some(6);
-            let same = without_files(&pair.real.stdout) == without_files(&pair.nvsmi.stdout);
-            pair.has(&["-f", "--filename"]) && (no_devices || same && pair.same_exit())
-        },
-    },
+    known("not in nvsmi yet", |pair| pair.nvsmi.stdout.contains("nvsmi does not have")),
+    known("nvidia-smi crashed", |pair| pair.real.exit.is_some_and(|code| code < 0)),
+    known("help, in own words", |pair| pair.same_exit() && (is_help(&pair.real.stdout) || pair.has(&["-h", "--help"]))),
+    known("help needs no driver", |pair| pair.nvsmi.exit == Some(0) && pair.mentions("--help-query-")),
+    known("a wrong line is refused without a driver", |pair| {
+        matches!(pair.real.exit, Some(6 | 9 | 12 | 18)) && matches!(pair.nvsmi.exit, Some(2 | 255))
+    }),
+    known("-l, -lms with a bad number are refused", |pair| pair.nvsmi.stdout.contains("is not a number greater than 0")),
+    known("-l 0.5 is half a second", |pair| pair.mentions("0.5") && pair.has(&["-l", "--loop"])),
+    known("-g is -i", |pair| pair.has(&["-g", "--gpu"])),
+    known("-col is of R580", |pair| pair.has(&["-col", "--columns"])),
+    known("--format may be left out, or lack its value, or csv (R580)", |pair| {
+        const REFUSALS: &[&str] = &["--format= is missing", "Option --format is missing", "\"--format=\"", "Format modifier --format=csv is mandatory"];
+        REFUSALS.iter().any(|text| pair.real.stdout.contains(text))
+    }),
+    known("a log file is left alone when there is nothing to write", |pair| {
+        let refused = pair.real.stdout.starts_with("Failed to create") && pair.nvsmi.exit != Some(0);
+        let same = without_files(&pair.real.stdout) == without_files(&pair.nvsmi.stdout);
+        pair.has(&["-f", "--filename"]) && (refused || same && pair.same_exit())
+    }),
+    known("pcie.link.gen.hostmax is from sysfs", |pair| pair.mentions("pcie.link.gen.hostmax")),
+    known("the infoROM is not checked", |pair| pair.real.exit == Some(14) && pair.nvsmi.exit == Some(0)),
+    known("MIG devices of one GPU instance share a cell (R550)", |pair| pair.real.stdout.contains(SHARED_CELL)),
+    known("display_mode is deprecated (R580)", |pair| pair.mentions("display_mode")),
+    known("words of some fields (R580)", |pair| pair.same_exit() && with_words(&pair.real.stdout) == with_words(&pair.nvsmi.stdout)),
 ];
+
+/// The rule between two rows of the table of MIG devices, with nothing below the memory's column.
+const SHARED_CELL: &str = "+------------------+                                  +-----------+";
 
 /// nvidia-smi's screens of help begin like this.
 fn is_help(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "NVIDIA System Management Interface -- ",
-        "List of valid properties to query for the switch",
+        "List of valid properties to query for",
     ];
     BEGINNINGS.iter().any(|start| text.starts_with(start))
 }
 
 fn without_files(text: &str) -> &str {
-    text.split_once(super::FILE_MARK)
+    text.split_once(FILE_MARK)
         .map_or(text, |(before, _)| before)
+}
+
+/// A text in which the values that R550 spells otherwise are alike: fabric states, and whether rows wait to
+/// be remapped.
+fn with_words(text: &str) -> String {
+    const WORDS: &[(&str, &str)] = &[
+        ("state  N/A", "N/A"),
+        ("status N/A", "N/A"),
+        ("state  Completed", "Completed"),
+        ("status Success", "Success"),
+        ("No", "0"),
+        ("Yes", "1"),
+    ];
+    WORDS
+        .iter()
+        .fold(alike(text), |text, (from, to)| text.replace(from, to))
 }

@@ -20,10 +20,17 @@ pub fn alike(text: &str) -> String {
 }
 
 /// Headings of R550, and of R580.
-const HEADINGS: &[(&str, &str)] = &[(
-    "| GPU  GI  CI  MIG |                     Memory-Usage |        Vol|      Shared           |",
-    "| GPU  GI  CI  MIG |              Shared Memory-Usage |        Vol|        Shared         |",
-)];
+#[rustfmt::skip]
+const HEADINGS: &[(&str, &str)] = &[
+    (
+        "| GPU  GI  CI  MIG |                     Memory-Usage |        Vol|      Shared           |",
+        "| GPU  GI  CI  MIG |              Shared Memory-Usage |        Vol|        Shared         |",
+    ),
+    (
+        "|      ID  ID  Dev |                       BAR1-Usage | SM     Unc| CE ENC DEC OFA JPG    |",
+        "|      ID  ID  Dev |                Shared BAR1-Usage | SM     Unc| CE ENC  DEC  OFA  JPG |",
+    ),
+];
 
 fn one(line: &str) -> String {
     /// Beginnings after which the tool's own version stands.
@@ -41,6 +48,10 @@ fn one(line: &str) -> String {
     }
     if let Some((_, newer)) = HEADINGS.iter().find(|(older, _)| line == *older) {
         return (*newer).to_owned();
+    }
+    // The BAR1 memory of a MIG device.
+    if line.starts_with("|                  |  ") {
+        return line.split_whitespace().collect::<Vec<_>>().join(" ");
     }
     if line.trim().is_empty() {
         return String::new();
@@ -65,5 +76,48 @@ fn process(line: &str) -> String {
             .concat()
             .join(" "),
         _ => words.join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+
+    #[test]
+    fn layouts_of_both_drivers_are_alike() {
+        let pairs = [
+            (
+                "| NVIDIA-SMI 550.163.01             Driver Version: 1",
+                "| NVIDIA-SMI 580.159.04             Driver Version: 1",
+            ),
+            ("|-------+---+----+", "+-------+---+----+"),
+            (
+                "    Driver Version        : 580",
+                "    Driver Version                         : 580",
+            ),
+            (
+                "| Processes:   |\n|    0   N/A  N/A      4990    C+G   ...ID 2026 -x      61MiB |\n+---+",
+                "| Processes:   |\n|    0   N/A  N/A            4990    C+G   ...26 -x     61MiB |\n+---+",
+            ),
+        ];
+        for (r550, r580) in pairs {
+            assert_eq!(alike(r550), alike(r580));
+        }
+    }
+
+    #[test]
+    fn facts_are_not() {
+        let pairs = [
+            ("GPU 0: NVIDIA H200", "GPU 1: NVIDIA H200"),
+            ("    Driver Version : 580", "    Driver Version : 581"),
+            (
+                "| Processes: |\n| 0 N/A N/A 4990 C a 61MiB |",
+                "| Processes: |\n| 0 N/A N/A 4990 C a 62MiB |",
+            ),
+            ("index, name", "index,  name"),
+        ];
+        for (one, other) in pairs {
+            assert_ne!(alike(one), alike(other));
+        }
     }
 }

@@ -144,3 +144,51 @@ fn put(random: &mut Random, words: &mut Vec<String>, name: &str, value: &str) {
         words.extend([name.to_owned(), value.to_owned()]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(seed: u64, changes: bool) -> Vec<Vec<String>> {
+        let fields: Vec<Fields> = LISTS
+            .iter()
+            .map(|list| Fields {
+                list,
+                names: vec!["a".to_owned(), "b".to_owned()],
+            })
+            .collect();
+        let mut random = Random::new(seed);
+        (0..3000)
+            .map(|_| line(&mut random, &fields, changes))
+            .collect()
+    }
+
+    #[test]
+    fn a_seed_tells_the_lines() {
+        assert_eq!(lines(7, true), lines(7, true));
+        assert_ne!(lines(7, true), lines(8, true));
+    }
+
+    #[test]
+    fn changes_are_made_only_where_they_may_be() {
+        let changing = |lines: &[Vec<String>]| {
+            lines
+                .iter()
+                .flatten()
+                .filter(|word| *word == "-pm" || word.starts_with("-pl") || *word == "drain")
+                .count()
+        };
+        assert_eq!(changing(&lines(1, false)), 0);
+        assert!(changing(&lines(1, true)) > 10);
+    }
+
+    #[test]
+    fn nothing_stays_behind() {
+        assert!(
+            lines(1, true)
+                .iter()
+                .flatten()
+                .all(|word| word != "daemon" && !word.starts_with('/'))
+        );
+    }
+}

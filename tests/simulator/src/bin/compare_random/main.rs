@@ -93,6 +93,11 @@ impl Pair {
             .any(|word| names.contains(&word.split('=').next().unwrap_or(word)))
     }
 
+    /// Whether a word of the line has this text in it.
+    fn mentions(&self, text: &str) -> bool {
+        self.args.iter().any(|word| word.contains(text))
+    }
+
     /// What differs first, its lines shown through `form`; nothing if the answers are the same.
     fn difference(&self, form: fn(&str) -> String) -> Option<String> {
         let (real, nvsmi) = (alike(&self.real.stdout), alike(&self.nvsmi.stdout));
@@ -261,6 +266,8 @@ fn fields(real: &Path, scratch: &Path) -> Result<Vec<Fields>, String> {
                 .lines()
                 .filter(|line| line.starts_with('"'))
                 .flat_map(|line| line.split('"').skip(1).step_by(2))
+                // Values are in quotes, too.
+                .filter(|name| !name.contains(' '))
                 .map(str::to_owned)
                 .collect();
             if names.is_empty() {
