@@ -1,6 +1,6 @@
 //! The differences that are known and meant, and those of R550 and R580.
 
-use super::{FILE_MARK, Pair, layout::alike};
+use super::{layout::alike, pair::Pair, run::FILE_MARK};
 
 /// A difference that is meant: its name, and how to tell it.
 pub struct Known {

@@ -8,169 +8,40 @@
 mod known;
 mod layout;
 mod line;
+mod pair;
+mod run;
 #[rustfmt::skip] // a table
 mod themes;
 
 use std::{
     collections::{BTreeMap, HashMap},
-    env,
-    fmt::Write as _,
-    fs::{self, File},
-    os::unix::process::ExitStatusExt,
-    path::{Path, PathBuf},
-    process::{ExitCode, Stdio},
+    env, fs,
+    path::Path,
+    process::ExitCode,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
-    time::{Duration, Instant},
 };
 
 use known::KNOWN;
-use layout::alike;
 use line::{Fields, Random};
+use pair::{Pair, masked};
+use run::run;
 use themes::LISTS;
 
 /// The boxes that lines run on: what they differ in, the table of lines brings out.
+#[rustfmt::skip]
 const BOXES: &[&str] = &[
-    "h200",
-    "h200",
-    "h200-busy",
-    "h100x8",
-    "h100x8",
-    "a100x8",
-    "a100x16",
-    "l40s-x4",
-    "t4",
-    "v100",
-    "gb200-x4",
-    "gb10",
-    "desktop",
-    "laptop",
-    "mixed",
-    "mig",
-    "mig-empty",
-    "mig-pending",
-    "sick",
-    "none",
-    "no-driver",
-    "no-library",
-    "mismatch",
+    "h200", "h200", "h200-busy", "h100x8", "h100x8", "a100x8", "a100x16", "l40s-x4", "t4", "v100",
+    "gb200-x4", "gb10", "desktop", "laptop", "mixed", "mig", "mig-empty", "mig-pending", "sick", "none",
+    "no-driver", "no-library", "mismatch",
 ];
 /// Where a GPU shows itself.
 const DEVICES: &[&str] = &["/dev/nvidia0", "/dev/nvidiactl"];
-/// How long a command line may run; those with a loop run on.
-const PATIENCE: Duration = Duration::from_millis(1300);
-/// What separates stdout from the files that were written.
-pub const FILE_MARK: &str = "\n[file ";
 /// How many lines are shown of each kind.
 const EXAMPLES: usize = 3;
-
-/// How a program answered: the exit status (none: it ran on; a signal's is negative), and stdout.
-pub struct Outcome {
-    exit: Option<i32>,
-    stdout: String,
-}
-
-/// A command line, and both answers.
-pub struct Pair {
-    simulated: &'static str,
-    args: Vec<String>,
-    real: Outcome,
-    nvsmi: Outcome,
-}
-
-impl Pair {
-    fn same_exit(&self) -> bool {
-        self.real.exit == self.nvsmi.exit
-    }
-
-    /// Whether the line has one of these options.
-    fn has(&self, names: &[&str]) -> bool {
-        self.args
-            .iter()
-            .any(|word| names.contains(&word.split('=').next().unwrap_or(word)))
-    }
-
-    /// Whether a word of the line has this text in it.
-    fn mentions(&self, text: &str) -> bool {
-        self.args.iter().any(|word| word.contains(text))
-    }
-
-    /// What differs first, its lines shown through `form`; nothing if the answers are the same.
-    fn difference(&self, form: fn(&str) -> String) -> Option<String> {
-        let (real, nvsmi) = (alike(&self.real.stdout), alike(&self.nvsmi.stdout));
-        // Programs that were stopped had not said all.
-        let ran_on = self.real.exit.is_none() && self.nvsmi.exit.is_none();
-        let same =
-            real == nvsmi || ran_on && (real.starts_with(&nvsmi) || nvsmi.starts_with(&real));
-        if same && self.same_exit() {
-            return None;
-        }
-        let status = |outcome: &Outcome| {
-            outcome
-                .exit
-                .map_or("runs on".to_owned(), |code| code.to_string())
-        };
-        let mut text = match self.same_exit() {
-            true => format!("exit {}", status(&self.real)),
-            false => format!("exit {}, nvsmi {}", status(&self.real), status(&self.nvsmi)),
-        };
-        if !same {
-            let (real, nvsmi): (Vec<&str>, Vec<&str>) =
-                (real.split('\n').collect(), nvsmi.split('\n').collect());
-            let at = (0..).find(|&at| real.get(at) != nvsmi.get(at)).unwrap_or(0);
-            let show = |lines: &[&str]| {
-                lines
-                    .get(at)
-                    .map_or("(nothing)".to_owned(), |line| form(line))
-            };
-            let _ = write!(
-                text,
-                "\n      nvidia-smi: {}\n      nvsmi:      {}",
-                show(&real),
-                show(&nvsmi)
-            );
-        }
-        Some(text)
-    }
-
-    /// The line, ready for a shell.
-    fn line(&self) -> String {
-        let plain = |word: &String| {
-            !word.is_empty()
-                && word
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "_-./:=,".contains(c))
-        };
-        let quoted = self.args.iter().map(|word| {
-            if plain(word) {
-                word.clone()
-            } else {
-                format!("'{word}'")
-            }
-        });
-        let mut line = format!("{} nvsmi", self.simulated);
-        quoted.for_each(|word| {
-            let _ = write!(line, " {word}");
-        });
-        line
-    }
-}
-
-/// A line with each number as `9`.
-fn masked(line: &str) -> String {
-    let mut masked = String::new();
-    for c in line.chars().take(200) {
-        match c.is_ascii_digit() {
-            true if masked.ends_with('9') => {}
-            true => masked.push('9'),
-            false => masked.push(c),
-        }
-    }
-    masked
-}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -280,76 +151,6 @@ fn fields(real: &Path, scratch: &Path) -> Result<Vec<Fields>, String> {
             }
         })
         .collect()
-}
-
-/// Runs a program on a box in an empty folder. Nothing passes from one run to the next: no state file,
-/// and the folder is emptied.
-fn run(program: &Path, simulated: &str, args: &[String], folder: &Path) -> Result<Outcome, String> {
-    let problem = |e: std::io::Error| format!("{}: {e}", folder.display());
-    let place = folder.join("place");
-    let _ = fs::remove_dir_all(&place);
-    fs::create_dir_all(&place).map_err(problem)?;
-    let output = folder.join("stdout");
-    let mut command = simulator::command(simulated, program)?;
-    command
-        .args(args)
-        .current_dir(&place)
-        .env("TZ", "UTC")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null());
-    for variable in [
-        "NVSMI_SIMULATOR_STATE",
-        "NVSMI_SIMULATOR_CALLS",
-        "NVSMI_SIMULATOR_TABLE",
-    ] {
-        command.env_remove(variable);
-    }
-    command.stdout(File::create(&output).map_err(problem)?);
-    let mut child = command
-        .spawn()
-        .map_err(|e| format!("{}: {e}", program.display()))?;
-    let start = Instant::now();
-    let status = loop {
-        match child.try_wait().map_err(problem)? {
-            Some(status) => break Some(status),
-            None if start.elapsed() > PATIENCE => {
-                let _ = child.kill();
-                let _ = child.wait();
-                break None;
-            }
-            None => thread::sleep(Duration::from_millis(2)),
-        }
-    };
-    let exit = status.map(|status| {
-        status
-            .code()
-            .or(status.signal().map(|signal| -signal))
-            .unwrap_or_default()
-    });
-    let mut stdout = text(&output);
-    for file in written(&place) {
-        let name = file
-            .strip_prefix(&place)
-            .unwrap_or(&file)
-            .display()
-            .to_string();
-        let _ = write!(stdout, "{FILE_MARK}{name}]\n{}", text(&file));
-    }
-    Ok(Outcome { exit, stdout })
-}
-
-fn text(path: &Path) -> String {
-    String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
-}
-
-fn written(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<_> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.is_file())
-        .collect();
-    files.sort();
-    files
 }
 
 /// Prints the shares, and the kinds of disagreement, the most frequent first.
