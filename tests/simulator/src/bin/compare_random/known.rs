@@ -20,9 +20,9 @@ pub const KNOWN: &[Known] = &[
     known("not in nvsmi yet", |pair| pair.nvsmi.stdout.contains("nvsmi does not have")),
     known("nvidia-smi crashed", |pair| pair.real.exit.is_some_and(|code| code < 0)),
     known("help, in own words", |pair| pair.same_exit() && (is_help(&pair.real.stdout) || pair.has(&["-h", "--help"]))),
-    known("help needs no driver", |pair| pair.nvsmi.exit == Some(0) && pair.mentions("--help-query-")),
-    known("a wrong line is refused without a driver", |pair| {
-        matches!(pair.real.exit, Some(6 | 9 | 12 | 18)) && matches!(pair.nvsmi.exit, Some(2 | 255))
+    known("help needs no driver, and a wrong line is refused without one", |pair| {
+        matches!(pair.real.exit, Some(6 | 9 | 12 | 18)) && matches!(pair.nvsmi.exit, Some(0 | 2 | 255))
+            && (pair.real.exit != Some(6) || pair.nvsmi.exit != Some(0))
     }),
     known("-l, -lms with a bad number are refused", |pair| pair.nvsmi.stdout.contains("is not a number greater than 0")),
     known("-l 0.5 is half a second", |pair| pair.mentions("0.5") && pair.has(&["-l", "--loop"])),
@@ -37,6 +37,7 @@ pub const KNOWN: &[Known] = &[
         let same = without_files(&pair.real.stdout) == without_files(&pair.nvsmi.stdout);
         pair.has(&["-f", "--filename"]) && (refused || same && pair.same_exit())
     }),
+    known("dmon --format is of R580", |pair| pair.args.first().is_some_and(|word| word == "dmon") && pair.has(&["--format"])),
     known("pcie.link.gen.hostmax is from sysfs", |pair| pair.mentions("pcie.link.gen.hostmax")),
     known("the infoROM is not checked", |pair| pair.real.exit == Some(14) && pair.nvsmi.exit == Some(0)),
     known("MIG devices of one GPU instance share a cell (R550)", |pair| pair.real.stdout.contains(SHARED_CELL)),
@@ -54,6 +55,7 @@ fn is_help(text: &str) -> bool {
         "List of valid properties to query for",
     ];
     BEGINNINGS.iter().any(|start| text.starts_with(start))
+        || text.contains("\n    Usage: nvidia-smi ")
 }
 
 fn without_files(text: &str) -> &str {

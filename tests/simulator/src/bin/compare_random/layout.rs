@@ -12,7 +12,7 @@ pub fn alike(text: &str) -> String {
                 (processes || line.starts_with("| Processes:")) && line.starts_with(['|', '+']);
             match line {
                 _ if processes => process(line),
-                _ => one(line),
+                _ => one(&without_clock(line)),
             }
         })
         .collect();
@@ -31,6 +31,24 @@ const HEADINGS: &[(&str, &str)] = &[
         "|      ID  ID  Dev |                Shared BAR1-Usage | SM     Unc| CE ENC  DEC  OFA  JPG |",
     ),
 ];
+
+/// A text in which times of day, as `dmon -o T` shows them, are alike.
+fn without_clock(text: &str) -> String {
+    let is_time = |word: &str| {
+        word.len() == 8
+            && word
+                .bytes()
+                .zip(b"99:99:99")
+                .all(|(byte, kind)| match kind {
+                    b'9' => byte.is_ascii_digit(),
+                    literal => byte == *literal,
+                })
+    };
+    let words = text
+        .split(' ')
+        .map(|word| if is_time(word) { "99:99:99" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}
 
 fn one(line: &str) -> String {
     /// Beginnings after which the tool's own version stands.
@@ -91,6 +109,7 @@ mod tests {
                 "| NVIDIA-SMI 580.159.04             Driver Version: 1",
             ),
             ("|-------+---+----+", "+-------+---+----+"),
+            (" 02:27:14       0     42", " 02:27:15       0     42"),
             (
                 "    Driver Version        : 580",
                 "    Driver Version                         : 580",
