@@ -46,3 +46,20 @@ fn a_real_nvidia_smi_runs_on_every_box() {
         }
     }
 }
+
+#[test]
+fn a_real_nvidia_smi_sees_where_gpus_are() {
+    let Some(program) = env::var_os("NVIDIA_SMI").map(PathBuf::from) else {
+        println!("left out: NVIDIA_SMI is not set");
+        return;
+    };
+    let output = simulator::command("mixed", &program)
+        .unwrap()
+        .args(["topo", "-m"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    for row in ["GPU0\t X \tPHB\tSYS\tSYS\t", "GPU2\tSYS\tSYS\t X \tNODE\t"] {
+        assert!(text.contains(row), "{text}");
+    }
+}
