@@ -38,6 +38,8 @@ pub const KNOWN: &[Known] = &[
         pair.has(&["-f", "--filename"]) && (refused || same && pair.same_exit())
     }),
     known("dmon --format is of R580", |pair| pair.args.first().is_some_and(|word| word == "dmon") && pair.has(&["--format"])),
+    known("pci -gCnt is of R580", |pair| pair.has(&["-gCnt"])),
+    known("the report of -q is R580's", |pair| pair.same_exit() && is_report(&pair.real.stdout) && is_report(&pair.nvsmi.stdout)),
     known("pcie.link.gen.hostmax is from sysfs", |pair| pair.mentions("pcie.link.gen.hostmax")),
     known("the infoROM is not checked", |pair| pair.real.exit == Some(14) && pair.nvsmi.exit == Some(0)),
     known("MIG devices of one GPU instance share a cell (R550)", |pair| pair.real.stdout.contains(SHARED_CELL)),
@@ -56,6 +58,11 @@ fn is_help(text: &str) -> bool {
     ];
     BEGINNINGS.iter().any(|start| text.starts_with(start))
         || text.contains("\n    Usage: nvidia-smi ")
+}
+
+/// The whole report, which R580 has more lines in.
+fn is_report(text: &str) -> bool {
+    text.starts_with("\n==============NVSMI LOG==============") || text.starts_with("<?xml")
 }
 
 fn without_files(text: &str) -> &str {
