@@ -239,6 +239,9 @@ impl Error {
     /// `-i` names a GPU that none of those that answer is, and one does not answer.
     pub fn unanswered(gpu: &Unanswered) -> Self {
         let message = match &gpu.bus_id {
+            Some(bus_id) if gpu.missing == Missing::INVALID_ARGUMENT => format!(
+                "Problem with GPU {bus_id}: Invalid PCI bus id format. Try format [domain:]bus:device.function E.g. 0:2:0.0\n"
+            ),
             Some(bus_id) => format!("Problem with GPU {bus_id}: {}\n", summary(gpu.missing)),
             None => format!("Problem with GPU {}: {}\n", gpu.index, advice(gpu.missing)),
         };

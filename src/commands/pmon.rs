@@ -80,7 +80,8 @@ fn cells(gpu: &Gpu, process: &Process, columns: &[&Column<Process>]) -> Vec<Read
 
 /// The processes of a GPU by id, with what they did since a time.
 fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<Process> {
-    let contexts = Running::merge(gpu.process_lists());
+    let mut contexts = Running::merge(gpu.process_lists());
+    contexts.sort_by_key(|process| process.context.pid);
     if contexts.is_empty() {
         return Vec::new();
     }

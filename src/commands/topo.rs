@@ -102,7 +102,12 @@ fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
     }
     if given.has("-C") {
         let gpu = one("-C", named.as_deref())?;
-        let nodes = gpu.cpu_affinity().map(|cpus| sysfs.nodes_of(&cpus));
+        // NVML has no question for the CPUs' nodes; they are those of the memory,
+        // or else what the kernel says of the CPUs.
+        let nodes = match gpu.memory_affinity() {
+            Ok(nodes) if !nodes.is_empty() => Ok(nodes),
+            _ => gpu.cpu_affinity().map(|cpus| sysfs.nodes_of(&cpus)),
+        };
         nodes_of("CPU", nodes, out)?;
     }
     if given.has("-M") {

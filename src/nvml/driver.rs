@@ -49,8 +49,18 @@ pub struct Unanswered {
     pub index: u32,
     /// Its PCI bus id, four digits of domain, where it tells that.
     pub bus_id: Option<String>,
-    /// What NVML says of it.
+    /// What NVML says of it; `INVALID_ARGUMENT` of what is no bus id.
     pub missing: Missing,
+}
+
+impl Unanswered {
+    fn of(gpu: &Gpu, missing: Missing) -> Self {
+        Self {
+            index: gpu.index(),
+            bus_id: gpu.pci().ok().map(|pci| pci.short_bus_id),
+            missing,
+        }
+    }
 }
 
 /// The driver, by way of NVML.
@@ -176,7 +186,7 @@ impl Driver {
         for identifier in identifiers.split(',').map(str::trim_start) {
             let found = match index(identifier).filter(|&index| index < count) {
                 Some(index) => Some(self.gpu(index)),
-                None => self.find(identifier)?,
+                None => self.find(identifier, &gpus)?,
             };
             gpus.extend(found.filter(|gpu| gpus.iter().all(|other| other.index() != gpu.index())));
         }
@@ -184,8 +194,8 @@ impl Driver {
         Ok(gpus)
     }
 
-    /// The GPU with this UUID, bus id or serial number.
-    fn find(&self, identifier: &str) -> Result<Option<Gpu<'_>>, Unanswered> {
+    /// The GPU with this UUID, bus id or serial number, beside those found before.
+    fn find(&self, identifier: &str, before: &[Gpu]) -> Result<Option<Gpu<'_>>, Unanswered> {
         let device = if identifier.starts_with("GPU-") {
             Some(self.nvml.device_by_uuid(identifier))
         } else if identifier.contains(':') {
@@ -197,6 +207,14 @@ impl Driver {
             && let Ok(index) = device.index()
         {
             return Ok(Some(Gpu::new(index, Ok(device))));
+        }
+        if identifier.contains(':') && !is_bus_id(identifier) {
+            // No bus id at all: the first GPU that is compared with it is named.
+            let compared = (0..self.gpu_count().unwrap_or(0))
+                .find(|index| before.iter().all(|gpu| gpu.index() != *index));
+            return compared.map_or(Ok(None), |index| {
+                Err(Unanswered::of(&self.gpu(index), Missing::INVALID_ARGUMENT))
+            });
         }
         let serial = !identifier.is_empty() && identifier.bytes().all(|b| b.is_ascii_digit());
         let mut unanswered = None;
@@ -210,15 +228,19 @@ impl Driver {
                 handle => handle.err(),
             };
             if let Some(missing) = failure {
-                unanswered.get_or_insert_with(|| Unanswered {
-                    index: gpu.index(),
-                    bus_id: gpu.pci().ok().map(|pci| pci.short_bus_id),
-                    missing,
-                });
+                unanswered.get_or_insert_with(|| Unanswered::of(&gpu, missing));
             }
         }
         unanswered.map_or(Ok(None), Err)
     }
+}
+
+/// Whether it reads as `[domain:]bus:device.function`, or without the function
+/// where there is a domain.
+fn is_bus_id(text: &str) -> bool {
+    let mut parts = text.split([':', '.']);
+    let digits = |part: &str| part.starts_with(|first: char| first.is_ascii_hexdigit());
+    (0..3).all(|_| parts.next().is_some_and(digits))
 }
 
 /// A number as C's `strtoul` reads it: decimal, 0x hex, 0 octal, with an
@@ -247,7 +269,7 @@ fn short_version(version: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{index, short_version};
+    use super::{index, is_bus_id, short_version};
 
     #[test]
     fn indices_are_read_as_c_reads_them() {
@@ -263,6 +285,16 @@ mod tests {
         }
         for text in ["", "-1", "1 ", "x", "0x", "4294967296", "1650000000001"] {
             assert_eq!(index(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn bus_ids_have_three_numbers() {
+        for text in ["0:2:0.0", "2:0.0", "0000:19:00.0", "0:3b:0"] {
+            assert!(is_bus_id(text), "{text}");
+        }
+        for text in ["3b:00", "0:0", "x:y", "a:b", ":", "x:y:z.0"] {
+            assert!(!is_bus_id(text), "{text}");
         }
     }
 

@@ -15,14 +15,16 @@ pub struct Running {
 }
 
 impl Running {
-    /// All processes of the lists of [`Gpu::process_lists`] by id, each once; a
-    /// list that could not be read adds none.
+    /// All processes of the lists of [`Gpu::process_lists`], each once, by MIG
+    /// instances and id; a list that could not be read adds none.
     pub fn merge([compute, graphics, mps]: [Reading<Vec<Context>>; 3]) -> Vec<Self> {
         let mut all = Vec::new();
         add(&mut all, compute, |process| process.compute = true);
         add(&mut all, graphics, |process| process.graphics = true);
         add(&mut all, mps, |process| process.mps = true);
-        all.sort_by_key(|process| process.context.pid);
+        all.sort_by_key(|Self { context, .. }| {
+            (context.gpu_instance, context.compute_instance, context.pid)
+        });
         all
     }
 

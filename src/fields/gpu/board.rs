@@ -94,7 +94,7 @@ pub const IDENTITY: Group<()> = Group {
             |row| {
                 row.gpu
                     .pci()
-                    .map(|pci| Value::Hex(pci.subsystem_id.into(), 8))
+                    .map(|pci| Value::Hex(pci.subsystem_id.into(), 4))
             },
         ),
     ],
