@@ -12,7 +12,7 @@ use crate::error::{Error, Status};
 use crate::spelling::options::SUBCOMMANDS;
 use crate::spelling::{self, Form, Line};
 
-pub use change::Modify;
+pub use change::{Change, Modify};
 
 /// A command line.
 #[derive(Clone, Debug, Default, PartialEq)]

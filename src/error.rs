@@ -179,6 +179,23 @@ impl Error {
         Self::new(missing.into(), message)
     }
 
+    /// A GPU that is to be changed has no handle.
+    pub fn handle(index: u32, missing: Missing) -> Self {
+        let words = match missing {
+            Missing::GPU_IS_LOST => "GPU is lost.  Reboot the system to recover this GPU",
+            other => other.words(),
+        };
+        let message = format!("Unable to determine the device handle for GPU{index}: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// A GPU that is to be changed does not tell where it is.
+    pub fn pci_info(index: u32, missing: Missing) -> Self {
+        let words = missing.words();
+        let message = format!("Unable to determine PCI info for GPU {index}: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
     /// There are no GPUs, or none of those that `-i` names.
     pub fn no_devices() -> Self {
         Self::new(Status::NotFound, "No devices were found\n")

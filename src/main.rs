@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use crate::args::{Args, Command, Modify};
 use crate::commands::repeat::repeat;
-use crate::commands::{list, query, summary, version};
+use crate::commands::{list, modify, query, summary, version};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
@@ -75,9 +75,11 @@ fn run() -> anyhow::Result<()> {
             )?;
             return Ok(all_there(&gpus)?);
         }
-        Command::Modify(modify) if modify.change.is_none() => {
-            select(&open()?, &args)?;
-            return Err(Modify::nothing().into());
+        Command::Modify(asked) => {
+            let driver = open()?;
+            let gpus = select(&driver, &args)?;
+            let change = asked.change.as_ref().ok_or_else(Modify::nothing)?;
+            return modify::modify(&gpus, asked, change, Output::stdout()?);
         }
         command => return Err(Error::not_built(command.name()).into()),
     }

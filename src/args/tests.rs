@@ -409,6 +409,7 @@ fn changes_arrive_with_their_values() -> Result<(), Error> {
         mode: None,
         scope: Some(1),
         error_on_warning: true,
+        dry_run: false,
     };
     assert_eq!(
         (args.command, args.ids.as_deref()),

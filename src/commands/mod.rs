@@ -1,6 +1,7 @@
 //! One file per command: ask, build, render.
 
 pub mod list;
+pub mod modify;
 pub mod query;
 pub mod repeat;
 pub mod summary;

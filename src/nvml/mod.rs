@@ -7,6 +7,7 @@ mod gpu;
 mod mig;
 mod raw;
 mod reading;
+mod set;
 mod slot;
 
 pub use driver::{Driver, OpenError};
@@ -15,5 +16,6 @@ pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
 pub use raw::RemappedRows as RemappedRowsByUse;
 pub use reading::{Missing, Reading};
+pub use set::{HOSTNAME_LENGTH, Took};
 
 pub use nvml_wrapper::enum_wrappers::device::Clock;

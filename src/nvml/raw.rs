@@ -8,6 +8,8 @@
 // The constants of NVML's enums, in patterns.
 #![allow(non_upper_case_globals)]
 
+pub mod set;
+
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
 
@@ -63,11 +65,13 @@ plain!(
     nvmlDeviceAttributes_t,
     nvmlExcludedDeviceInfo_t,
     nvmlFieldValue_t,
+    nvmlLedState_t,
     nvmlMemory_t,
     nvmlPciInfo_t,
     nvmlProcessInfo_t,
     nvmlRowRemapperHistogramValues_t,
     nvmlUtilization_t,
+    Hostname,
     RemappedRows,
 );
 
@@ -80,6 +84,7 @@ versioned!(
     nvmlMemory_v2_t: 2,
     nvmlPciInfoExt_v1_t: 1,
     nvmlPlatformInfo_v2_t: 2,
+    nvmlPowerValue_v2_t: 2,
     nvmlTemperature_v1_t: 1,
 );
 
@@ -101,6 +106,11 @@ pub struct RemappedRows {
     /// 1 when a remapping failed in the past.
     pub failure: u32,
 }
+
+/// `nvmlHostname_v1_t`: a NUL-ended name.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Hostname([u8; 64]);
 
 type Call<A> = unsafe extern "C" fn(nvmlDevice_t, A) -> nvmlReturn_t;
 type Call2<A, B> = unsafe extern "C" fn(nvmlDevice_t, A, B) -> nvmlReturn_t;
@@ -386,10 +396,6 @@ pub fn memory(device: &Device) -> Reading<Memory> {
 /// `nvmlDeviceGetHostname_v1` (R580), which the bindings do not have yet: the
 /// name that an administrator gave the GPU.
 pub fn hostname(device: &Device) -> Reading<String> {
-    #[derive(Clone, Copy)]
-    #[repr(C)]
-    struct Hostname([u8; 64]);
-    plain!(Hostname);
     let lib = device.nvml().lib();
     // SAFETY: the symbol has this signature: nvmlHostname_v1_t is one array.
     let f = unsafe {

@@ -53,6 +53,8 @@ const WORDS: &[(u32, &str)] = &[
 ];
 
 impl Missing {
+    /// `NVML_ERROR_INVALID_ARGUMENT`.
+    pub const INVALID_ARGUMENT: Self = Self::Failed(2);
     /// `NVML_ERROR_NO_PERMISSION`.
     pub const NO_PERMISSION: Self = Self::Failed(4);
     /// `NVML_ERROR_NOT_FOUND`.
@@ -63,6 +65,10 @@ impl Missing {
     pub const CORRUPTED_INFOROM: Self = Self::Failed(14);
     /// `NVML_ERROR_GPU_IS_LOST`: the GPU has fallen off the bus.
     pub const GPU_IS_LOST: Self = Self::Failed(15);
+    /// `NVML_ERROR_RESET_REQUIRED`.
+    pub const RESET_REQUIRED: Self = Self::Failed(16);
+    /// `NVML_ERROR_IN_USE`.
+    pub const IN_USE: Self = Self::Failed(19);
     /// `NVML_ERROR_DEPRECATED`.
     pub const DEPRECATED: Self = Self::Failed(26);
     /// `NVML_ERROR_NO_DATA`.

@@ -98,9 +98,13 @@ device_calls! {
         set_limit(&gpu, (*value).powerValueMw)
     }
     nvmlDeviceSetMigMode(gpu, mode: c_uint, activation: *mut nvmlReturn_t) {
-        set(&gpu, "mig.current", state(mode)?)?;
+        settable(&gpu, "mig.current")?;
         gpu.store("mig.pending", state(mode)?)?;
-        put(activation, SUCCESS)
+        match gpu.read_or("mig.activation", true) {
+            Ok(_) => gpu.store("mig.current", state(mode)?).and_then(|()| put(activation, SUCCESS)),
+            // The mode waits for a reset; this is why.
+            Err(code) => put(activation, code),
+        }
     }
     nvmlDeviceSetApplicationsClocks(gpu, memory: c_uint, graphics: c_uint) {
         set(&gpu, "clocks.application.memory", i64::from(memory))?;
