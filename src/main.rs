@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use crate::args::{Args, Command, Modify};
 use crate::commands::repeat::repeat;
-use crate::commands::{list, modify, query, summary, version};
+use crate::commands::{led, list, modify, query, summary, version};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
@@ -80,6 +80,9 @@ fn run() -> anyhow::Result<()> {
             let gpus = select(&driver, &args)?;
             let change = asked.change.as_ref().ok_or_else(Modify::nothing)?;
             return modify::modify(&gpus, asked, change, Output::stdout()?);
+        }
+        Command::Led(color) => {
+            answer.extend(led::led(&open()?, args.ids.as_deref(), *color)?.into_bytes());
         }
         command => return Err(Error::not_built(command.name()).into()),
     }

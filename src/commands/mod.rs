@@ -1,5 +1,6 @@
 //! One file per command: ask, build, render.
 
+pub mod led;
 pub mod list;
 pub mod modify;
 pub mod query;

@@ -56,11 +56,11 @@ pub fn modify(
         match outcome {
             Ok(Done {
                 text,
-                changed,
+                reboots,
                 fleeting,
             }) => {
                 report.say(&text);
-                reboot |= changed && row.reboot;
+                reboot |= reboots;
                 if fleeting && modify.error_on_warning {
                     return report.end(TERMINATING, reboot, Status::Other);
                 }
@@ -92,8 +92,8 @@ const TERMINATING: &str = "Terminating early due to previous errors.";
 struct Done {
     /// The sentences.
     text: String,
-    /// Whether it was changed; not when it was as wished before.
-    changed: bool,
+    /// Whether the change is in force after a reboot only.
+    reboots: bool,
     /// Whether the change is lost as soon as nobody uses the GPU.
     fleeting: bool,
 }
@@ -102,7 +102,7 @@ impl Done {
     fn unchanged(text: String) -> Self {
         Self {
             text,
-            changed: false,
+            reboots: false,
             fleeting: false,
         }
     }
@@ -145,6 +145,7 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal
         true => (row.now)(gpu, wish).unwrap_or_else(|why| why.words().to_owned()),
         false => String::new(),
     };
+    let reboots = (row.reboot)(gpu, wish);
     match (row.set)(gpu, wish) {
         Ok(Took::Now) => {
             let mut text = String::new();
@@ -157,13 +158,13 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal
             }
             Ok(Done {
                 text,
-                changed: true,
+                reboots,
                 fleeting,
             })
         }
         Ok(Took::Later(why)) => Ok(Done {
             text: waiting(bus_id, wish, why),
-            changed: true,
+            reboots,
             fleeting: false,
         }),
         Err(why) => Err(refusal(row, gpu, bus_id, wish, why)),

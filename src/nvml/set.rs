@@ -107,10 +107,11 @@ impl Gpu<'_> {
         let device = self.device()?;
         let activation: nvmlReturn_t =
             raw::get_for(&device.nvml().lib().nvmlDeviceSetMigMode, device, mode)?;
-        Ok(match activation {
-            nvmlReturn_enum_NVML_SUCCESS => Took::Now,
-            code => Took::Later(Missing::from_code(code)),
-        })
+        if activation == nvmlReturn_enum_NVML_SUCCESS {
+            Ok(Took::Now)
+        } else {
+            Ok(Took::Later(Missing::from_code(activation)))
+        }
     }
 
     /// Whether this is a virtual GPU in a guest, `nvmlDeviceGetVirtualizationMode`.

@@ -50,8 +50,8 @@ pub struct Row {
     pub refusals: &'static [(Missing, Kind, &'static str)],
     /// Lines that explain why it is not supported here.
     pub because: fn(&Gpu, &Wish) -> Vec<String>,
-    /// Whether it is in force after a reboot only.
-    pub reboot: bool,
+    /// Whether it is in force after a reboot only; asked before the change.
+    pub reboot: fn(&Gpu, &Wish) -> bool,
     /// Whether it is lost when the driver is unloaded, which happens as soon as
     /// nobody uses the GPU unless persistence mode is on.
     pub volatile: bool,
@@ -132,7 +132,7 @@ pub const ROW: Row = Row {
     failed: "",
     refusals: &[],
     because: |_, _| Vec::new(),
-    reboot: false,
+    reboot: |_, _| false,
     volatile: false,
     now: |_, _| Err(Missing::NotSupported),
     would: "",

@@ -55,7 +55,7 @@ pub const ECC: Row = Row {
     set: |gpu, wish| gpu.set_ecc(wish.numbers[0]),
     done: "{a} ECC support for GPU {gpu}.",
     failed: "Unable to set ECC config for GPU {gpu}: {why}",
-    reboot: true,
+    reboot: |_, _| true,
     now: |gpu, _| gpu.ecc().map(|(_, pending)| on(pending)),
     would: "Would change ECC from {from} to {a} at the next reboot for GPU {gpu}.",
     ..ROW
@@ -176,7 +176,11 @@ pub const OPERATION_MODE: Row = Row {
         Reboot,
         "Unable to set GOM to \"{a}\" for GPU {gpu}: {why}",
     )],
-    reboot: true,
+    reboot: |gpu, wish| {
+        const COMPUTE: u32 = 1;
+        let now = gpu.operation_modes().map(|(current, _)| current);
+        wish.numbers[0] == COMPUTE || now == Ok(COMPUTE) || now == Ok(wish.numbers[0])
+    },
     now: |gpu, _| {
         gpu.operation_modes()
             .map(|(_, pending)| word(OPERATION_MODES, pending))
@@ -545,7 +549,7 @@ pub const DRAM_ENCRYPTION: Row = Row {
     set: |gpu, wish| gpu.set_dram_encryption(wish.numbers[0]),
     done: "{a} DRAM encryption for GPU {gpu}.",
     failed: "Unable to set DRAM encryption for GPU {gpu}: {why}",
-    reboot: true,
+    reboot: |_, _| true,
     now: |gpu, _| gpu.dram_encryption().map(|(_, pending)| on(pending)),
     would: "Would change DRAM encryption from {from} to {a} at the next reboot for GPU {gpu}.",
     ..ROW
