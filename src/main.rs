@@ -8,6 +8,7 @@ mod commands;
 mod error;
 mod fields;
 mod help;
+mod kernel;
 mod nvml;
 mod output;
 mod render;
@@ -17,10 +18,12 @@ mod value;
 use std::io;
 use std::process::ExitCode;
 
-use crate::args::{Args, Command, Modify};
+use crate::args::{Args, Change, Command, Modify};
+use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
 use crate::commands::{led, list, modify, query, summary, version};
 use crate::error::Error;
+use crate::kernel::Kernel;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
 
@@ -77,6 +80,9 @@ fn run() -> anyhow::Result<()> {
         }
         Command::Modify(asked) => {
             let driver = open()?;
+            if let Some(Change::GpuReset { kind }) = &asked.change {
+                return reset(driver, &args, kind.as_deref(), asked.dry_run);
+            }
             let gpus = select(&driver, &args)?;
             let change = asked.change.as_ref().ok_or_else(Modify::nothing)?;
             return modify::modify(&gpus, asked, change, Output::stdout()?);
@@ -88,6 +94,30 @@ fn run() -> anyhow::Result<()> {
     }
     Output::stdout()?.write(&answer)?;
     Ok(())
+}
+
+/// `-r`: NVML is closed before the reset, for it has the GPUs open too.
+fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyhow::Result<()> {
+    let gpus = select(&driver, args)?;
+    let facts: Vec<Facts> = modify::named(&gpus)?.iter().map(Facts::of).collect();
+    let reset = Reset {
+        method: modify::reset::method(kind)?,
+        kernel: &Kernel::of_this_machine(),
+        root: modify::is_root(),
+        dry_run,
+    };
+    drop(gpus);
+    driver.close();
+    let mut output = Output::stdout()?;
+    let mut written = Ok(());
+    let done = reset.run(&facts, |text| {
+        let result = output.write(text.as_bytes());
+        if written.is_ok() {
+            written = result;
+        }
+    });
+    done?;
+    Ok(written?)
 }
 
 /// `-L` prints what it has before it fails.

@@ -431,7 +431,7 @@ fn every_row_of_the_table_is_read() {
             line += match option.word() {
                 "mode" => " -lgc 1",
                 "scope" => " -pl 1",
-                "error-on-warning" => " -pm 1",
+                "error-on-warning" | "dry-run" => " -pm 1",
                 "unit" | "xml-format" | "display" => " -q",
                 "format" => " --query-gpu=index",
                 _ => "",

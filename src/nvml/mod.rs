@@ -16,6 +16,6 @@ pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
 pub use raw::RemappedRows as RemappedRowsByUse;
 pub use reading::{Missing, Reading};
-pub use set::{HOSTNAME_LENGTH, Took};
+pub use set::{HOSTNAME_LENGTH, Peer, Took};
 
 pub use nvml_wrapper::enum_wrappers::device::Clock;

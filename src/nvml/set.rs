@@ -183,6 +183,45 @@ impl Gpu<'_> {
     }
 }
 
+/// What is at the other end of an NVLink.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A GPU, by its bus id.
+    Gpu(String),
+    /// A switch or a CPU.
+    Other,
+}
+
+impl Gpu<'_> {
+    /// What is at the other ends of the NVLinks that are up, one entry a link,
+    /// `nvmlDeviceGetNvLinkState`, `...RemoteDeviceType` and `...RemotePciInfo_v2`.
+    pub fn nvlink_peers(&self) -> Reading<Vec<Peer>> {
+        const GPU: u32 = nvmlIntNvLinkDeviceType_enum_NVML_NVLINK_DEVICE_TYPE_GPU;
+        let device = self.device()?;
+        let lib = device.nvml().lib();
+        let mut peers = Vec::new();
+        for link in 0..NVML_NVLINK_MAX_LINKS {
+            let up: u32 = match raw::get_for(&lib.nvmlDeviceGetNvLinkState, device, link) {
+                // The GPU has no link of this number, or none at all.
+                Err(Missing::NotSupported | Missing::INVALID_ARGUMENT) => break,
+                up => up?,
+            };
+            if up == 0 {
+                continue;
+            }
+            let kind: u32 = raw::get_for(&lib.nvmlDeviceGetNvLinkRemoteDeviceType, device, link)?;
+            peers.push(if kind == GPU {
+                let pci: nvmlPciInfo_t =
+                    raw::get_for(&lib.nvmlDeviceGetNvLinkRemotePciInfo_v2, device, link)?;
+                Peer::Gpu(raw::member(&pci.busId))
+            } else {
+                Peer::Other
+            });
+        }
+        Ok(peers)
+    }
+}
+
 impl Driver {
     /// How many S-class units there are, `nvmlUnitGetCount`.
     pub fn unit_count(&self) -> Reading<u32> {

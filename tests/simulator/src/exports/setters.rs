@@ -1,7 +1,7 @@
 //! Functions that change a device. A board lists under `settable` the keys that it lets be changed;
 //! for any other the answer is NOT_SUPPORTED.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use nvml_wrapper_sys::bindings::*;
 use toml::Value;
@@ -147,6 +147,11 @@ device_calls! {
     nvmlDeviceSetDramEncryptionMode(gpu, info: *const nvmlDramEncryptionInfo_t) {
         if info.is_null() { return Err(INVALID_ARGUMENT) }
         set(&gpu, "dram_encryption.pending", state((*info).encryptionState)?)
+    }
+    // nvmlHostname_v1_t is one array, its text NUL-ended.
+    nvmlDeviceSetHostname_v1(gpu, name: *const c_char) {
+        if name.is_null() { return Err(INVALID_ARGUMENT) }
+        set(&gpu, "hostname", CStr::from_ptr(name).to_string_lossy().into_owned())
     }
     nvmlGpmSetStreamingEnabled(gpu, enabled: c_uint) { set(&gpu, "gpm.streaming", state(enabled)?) }
 }
