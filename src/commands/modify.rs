@@ -1,6 +1,7 @@
 //! `-pm`, `-pl` and the other changes: refused as a whole where the wish is
 //! wrong, then made GPU after GPU, each told of as it is made.
 
+mod ask;
 mod plan;
 pub mod reset;
 mod row;
@@ -12,6 +13,7 @@ use crate::args::{Change, Modify};
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Took};
 use crate::output::Output;
+use crate::value::printable;
 use row::{Kind, Refusal, Row, Wish, fill};
 
 /// A GPU and its bus id.
@@ -223,25 +225,29 @@ pub fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// `--get-hostname`.
+/// `--get-hostname`. A GPU without an answer has its line too, and the status
+/// tells of it.
 fn get_hostnames(gpus: &[Named], mut report: Report) -> anyhow::Result<()> {
+    let mut unanswered = None;
     for (gpu, bus_id) in gpus {
         match gpu.hostname() {
             Ok(name) => report.say(&format!(
                 "Hostname for GPU {bus_id}: {}\n",
-                crate::value::printable(&name)
+                printable(&name)
             )),
             Err(why) => {
-                let text = format!("Unable to get hostname for GPU {bus_id}: {}", why.words());
-                let refusal = Refusal::by_nvml(why, text);
-                if refusal.kind == Kind::Failure {
-                    return report.terminate(&refusal, false);
-                }
-                report.say(&refusal.text);
+                unanswered.get_or_insert(why);
+                let words = why.words();
+                report.say(&format!(
+                    "Unable to get hostname for GPU {bus_id}: {words}\n"
+                ));
             }
         }
     }
-    Ok(report.written?)
+    match unanswered {
+        Some(why) => Err(Error::new(why.into(), "").into()),
+        None => Ok(report.written?),
+    }
 }
 
 /// What is told while the GPUs are changed. A reader that goes away does not
