@@ -1,6 +1,7 @@
 //! The command line, typed. [`crate::spelling`] sorts the line first, then clap
 //! reads it.
 
+pub mod admin;
 mod change;
 mod lines;
 
@@ -12,6 +13,7 @@ use crate::error::{Error, Status};
 use crate::spelling::options::SUBCOMMANDS;
 use crate::spelling::{self, Form, Line};
 
+pub use admin::{Admin, Drain, Subcommand};
 pub use change::{Change, Modify};
 
 /// A command line.

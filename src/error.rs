@@ -143,6 +143,12 @@ impl Error {
         Self::new(Status::Other, format!("nvsmi does not have {name}.\n"))
     }
 
+    /// What only NVML's private functions can do.
+    pub fn out_of_reach(what: &str) -> Self {
+        let message = format!("NVML has no public function for {what}: nothing was changed.\n");
+        Self::new(Status::NotSupported, message)
+    }
+
     /// `nvmlDeviceGetCount_v2` failed under a list (`-L`).
     pub fn list_count(missing: Missing) -> Self {
         let words = summary(missing);

@@ -1,7 +1,7 @@
 //! The screens about the command line itself, made from the tables that it is
 //! read with.
 
-use crate::args::List;
+use crate::args::{List, Subcommand};
 use crate::fields::{self, Table};
 use crate::spelling::options::{GROUPS, Opt, SUBCOMMANDS, Takes};
 
@@ -43,6 +43,22 @@ pub fn usage(out: &mut Vec<u8>) {
     for (name, help) in SUBCOMMANDS {
         entry(out, name, help);
     }
+}
+
+/// The answer to `drain -h` and the like.
+pub fn subcommand(subcommand: &Subcommand) -> String {
+    let mut out = Vec::new();
+    line(&mut out, "");
+    line(&mut out, subcommand.about);
+    line(&mut out, "");
+    let usage = format!("Usage: nvidia-smi {} [OPTION [VALUE]]...", subcommand.name);
+    line(&mut out, &usage);
+    line(&mut out, "");
+    for option in subcommand.options {
+        entry(&mut out, &spelt(option), option.help);
+    }
+    line(&mut out, "");
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// The answer to `--help-query-*`: programs read the names off the lines that

@@ -18,10 +18,11 @@ mod value;
 use std::io;
 use std::process::ExitCode;
 
-use crate::args::{Args, Change, Command, Modify};
+use crate::args::admin;
+use crate::args::{Admin, Args, Change, Command, Modify};
 use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
-use crate::commands::{led, list, modify, query, summary, version};
+use crate::commands::{confidential, drain, led, list, modify, query, summary, version};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::nvml::{Driver, Gpu};
@@ -90,6 +91,13 @@ fn run() -> anyhow::Result<()> {
         Command::Led(color) => {
             answer.extend(led::led(&open()?, args.ids.as_deref(), *color)?.into_bytes());
         }
+        Command::Subcommand {
+            name,
+            args: arguments,
+        } => match admin::read(name, arguments, help::subcommand)? {
+            Some(asked) => return administer(asked),
+            None => return Err(Error::not_built(name).into()),
+        },
         command => return Err(Error::not_built(command.name()).into()),
     }
     Output::stdout()?.write(&answer)?;
@@ -118,6 +126,39 @@ fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyh
     });
     done?;
     Ok(written?)
+}
+
+/// `drain`, `conf-compute` and the like.
+fn administer(asked: Admin) -> anyhow::Result<()> {
+    let mut output = Output::stdout()?;
+    match asked {
+        Admin::Usage(screen) => output.write(screen.as_bytes())?,
+        Admin::OutOfReach(what) => return Err(Error::out_of_reach(what).into()),
+        Admin::Drain(asked) => {
+            let mut written = Ok(());
+            let done = drain::drain(&open()?, &asked, |text| {
+                let result = output.write(text.as_bytes());
+                if written.is_ok() {
+                    written = result;
+                }
+            });
+            done?;
+            written?;
+        }
+        Admin::Confidential { word, value, ids } => {
+            let driver = open()?;
+            let args = Args {
+                ids,
+                ..Args::default()
+            };
+            let gpus = select(&driver, &args)?;
+            let mut text = String::new();
+            let done = confidential::confidential(&driver, &gpus, word, value, &mut text);
+            output.write(text.as_bytes())?;
+            done?;
+        }
+    }
+    Ok(())
 }
 
 /// `-L` prints what it has before it fails.

@@ -14,6 +14,7 @@
 
 mod number;
 pub mod options;
+pub mod subcommand;
 
 use std::ffi::OsString;
 

@@ -1,11 +1,9 @@
 //! `-t`: the LED of S-class units.
 
-use std::fmt::Write;
-
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Missing};
 
-const COLORS: &[&str] = &["GREEN", "AMBER"];
+const COLORS: &[&str] = &["Green", "Amber"];
 
 /// The two LEDs of a unit, and those of all units of today, change together.
 const NOTE: &str = "\
@@ -48,24 +46,20 @@ fn change(
     text: &mut String,
 ) -> Result<(), Missing> {
     let mut told = |what: &str, why: Missing| {
-        // Writing to memory does not fail.
-        let _ = match why {
-            Missing::NotSupported => {
-                writeln!(
-                    text,
-                    "Setting led state is not supported for unit {unit} on this platform."
-                )
-            }
-            _ => writeln!(text, "Unable to {what} for unit {unit}: {}", why.words()),
-        };
+        *text += &format!("Unable to {what} for unit {unit}: {}\n", why.words());
         why
     };
     driver
         .unit(unit)
         .map_err(|why| told("determine unit handle", why))?;
-    let now = driver
-        .led(unit)
-        .map_err(|why| told("determine current led state", why))?;
+    let now = match driver.led(unit) {
+        Err(Missing::NotSupported) => {
+            *text +=
+                &format!("Setting led state is not supported for unit {unit} on this platform.\n");
+            return Err(Missing::NotSupported);
+        }
+        now => now.map_err(|why| told("determine current led state", why))?,
+    };
     if now == color {
         *text += &format!("LED state is already {word} for unit {unit}.\n");
         return Ok(());
@@ -87,10 +81,8 @@ fn index(id: &str) -> Result<u32, Error> {
 }
 
 fn uncounted(why: Missing) -> Error {
-    let message = format!(
-        "Unable to determine number of available units: {}\n",
-        why.words()
-    );
+    let words = why.words_or_not_available();
+    let message = format!("Unable to determine the number of available units: {words}\n");
     Error::new(why.into(), message)
 }
 

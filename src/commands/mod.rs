@@ -1,5 +1,7 @@
 //! One file per command: ask, build, render.
 
+pub mod confidential;
+pub mod drain;
 pub mod led;
 pub mod list;
 pub mod modify;

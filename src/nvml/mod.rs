@@ -1,6 +1,7 @@
 //! NVML, thinly: opens the driver, finds GPUs, and answers in NVML's own units.
 //! Nothing here knows a label, a layout or an exit status.
 
+mod confidential;
 mod driver;
 mod facts;
 mod gpu;

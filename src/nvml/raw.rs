@@ -9,6 +9,7 @@
 #![allow(non_upper_case_globals)]
 
 pub mod set;
+pub mod system;
 
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
@@ -62,6 +63,9 @@ plain!(
     nvmlAccountingStats_t,
     nvmlBAR1Memory_t,
     nvmlC2cModeInfo_v1_t,
+    nvmlConfComputeMemSizeInfo_t,
+    nvmlConfComputeSystemCaps_t,
+    nvmlConfComputeSystemState_t,
     nvmlDeviceAttributes_t,
     nvmlExcludedDeviceInfo_t,
     nvmlFieldValue_t,
@@ -76,6 +80,8 @@ plain!(
 );
 
 versioned!(
+    nvmlConfComputeGetKeyRotationThresholdInfo_v1_t: 1,
+    nvmlConfComputeSetKeyRotationThresholdInfo_v1_t: 1,
     nvmlDeviceAddressingMode_v1_t: 1,
     nvmlDramEncryptionInfo_v1_t: 1,
     nvmlEccSramErrorStatus_v1_t: 1,
@@ -85,6 +91,7 @@ versioned!(
     nvmlPciInfoExt_v1_t: 1,
     nvmlPlatformInfo_v2_t: 2,
     nvmlPowerValue_v2_t: 2,
+    nvmlSystemConfComputeSettings_v1_t: 1,
     nvmlTemperature_v1_t: 1,
 );
 
