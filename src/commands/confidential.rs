@@ -10,8 +10,10 @@ struct Question {
     word: &'static str,
     heading: &'static str,
     subject: &'static str,
-    ask: fn(&Driver) -> Reading<String>,
+    ask: Ask,
 }
+
+type Ask = fn(&Driver) -> Reading<String>;
 
 const QUESTIONS: &[Question] = &[
     Question {
@@ -90,6 +92,11 @@ fn feature(driver: &Driver) -> Reading<String> {
     driver.cc_state().map(|state| word(SWITCH, state.ccFeature))
 }
 
+fn ready(driver: &Driver) -> Reading<String> {
+    let words = &["Not Ready", "Ready"];
+    driver.cc_ready().map(|ready| word(words, ready))
+}
+
 fn multi_gpu(driver: &Driver) -> Reading<String> {
     driver.cc_multi_gpu().map(|mode| word(MULTI_GPU, mode))
 }
@@ -126,7 +133,7 @@ pub fn confidential(
             );
         }
         "get-mem-size-info" => memory(gpus, out)?,
-        "query-conf-compute" => *out += &report(driver),
+        "query-conf-compute" => report(driver, out)?,
         "set-gpus-ready-state" => driver
             .set_cc_ready(value as u32)
             .map_err(|why| failed("set", "GPUs Ready State", why))?,
@@ -134,6 +141,9 @@ pub fn confidential(
             .set_cc_key_rotation(value)
             .map_err(|why| failed("set", "key max attacker advantage", why))?,
         _ => {
+            for gpu in gpus {
+                there(gpu)?;
+            }
             for gpu in gpus {
                 gpu.set_cc_unprotected_memory(value)
                     .map_err(|why| failed("set", "Unprotected Memory Size", why))?;
@@ -143,12 +153,10 @@ pub fn confidential(
     Ok(())
 }
 
-/// All GPUs are of an architecture that has it.
+/// All GPUs that are there are of an architecture that has it.
 fn capable(gpus: &[Gpu]) -> Result<(), Error> {
     const NONE: &str = "No CC capable devices found.\n";
-    for gpu in gpus {
-        gpu.device()
-            .map_err(|why| Error::handle(gpu.index(), why))?;
+    for gpu in gpus.iter().filter(|gpu| gpu.device().is_ok()) {
         match gpu.has_cc() {
             Ok(true) => {}
             Ok(false) => return Err(Error::new(Status::NotFound, NONE)),
@@ -161,12 +169,20 @@ fn capable(gpus: &[Gpu]) -> Result<(), Error> {
     Ok(())
 }
 
+fn there(gpu: &Gpu) -> Result<(), Error> {
+    match gpu.device() {
+        Ok(_) => Ok(()),
+        Err(why) => Err(Error::handle(gpu.index(), why)),
+    }
+}
+
 fn memory(gpus: &[Gpu], out: &mut String) -> Result<(), Error> {
     let shown = |reading: Reading<String>| match reading {
         Ok(text) => printable(&text).into_owned(),
         Err(why) => why.words_or_not_available().to_owned(),
     };
     for gpu in gpus {
+        there(gpu)?;
         let (index, name, uuid) = (gpu.index(), shown(gpu.name()), shown(gpu.uuid()));
         *out += &format!("GPU {index}: {name} (UUID: {uuid})\n");
         let memory = gpu
@@ -184,26 +200,23 @@ fn memory(gpus: &[Gpu], out: &mut String) -> Result<(), Error> {
     Ok(())
 }
 
-/// `-q`; what cannot be read is told in its place.
-fn report(driver: &Driver) -> String {
-    let ready = |driver: &Driver| {
-        driver
-            .cc_ready()
-            .map(|ready| word(&["Not Ready", "Ready"], ready))
-    };
-    let rows: [(&str, Reading<String>); 5] = [
-        ("CC State", feature(driver)),
-        ("Multi-GPU Mode", multi_gpu(driver)),
-        ("CPU CC Capabilities", cpu(driver)),
-        ("GPU CC Capabilities", gpus(driver)),
-        ("CC GPUs Ready State", ready(driver)),
+/// `-q`: all or, where one answer lacks, the reason.
+fn report(driver: &Driver, out: &mut String) -> Result<(), Error> {
+    *out += "\n==============NVSMI CONF-COMPUTE LOG==============\n\n";
+    let rows: [(&str, Ask); 5] = [
+        ("CC State", feature),
+        ("Multi-GPU Mode", multi_gpu),
+        ("CPU CC Capabilities", cpu),
+        ("GPU CC Capabilities", gpus),
+        ("CC GPUs Ready State", ready),
     ];
-    let line = |(label, reading): (&str, Reading<String>)| {
-        let value = reading.unwrap_or_else(|why| why.words_or_not_available().to_owned());
-        format!("    {label:<27}: {value}\n")
-    };
-    let lines: String = rows.into_iter().map(line).collect();
-    format!("\n==============NVSMI CONF-COMPUTE LOG==============\n\n{lines}\n")
+    let lines: String = rows
+        .into_iter()
+        .map(|(label, ask)| Ok(format!("    {label:<27}: {}\n", ask(driver)?)))
+        .collect::<Reading<_>>()
+        .map_err(|why| failed("display", "Detailed Info", why))?;
+    *out += &format!("{lines}\n");
+    Ok(())
 }
 
 fn failed(verb: &str, subject: &str, why: Missing) -> Error {
