@@ -26,7 +26,50 @@ pub struct Args {
     /// `-f`: where to write instead of stdout.
     pub file: Option<PathBuf>,
     /// `-l` and `-lms`: how long until the next time; without them there is none.
-    pub every: Option<Duration>,
+    pub every: Option<Interval>,
+}
+
+/// How long from one sample to the next, as written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Interval {
+    /// `-l`.
+    Seconds(String),
+    /// `-lms`.
+    Milliseconds(String),
+}
+
+impl Interval {
+    /// The time it stands for, above zero.
+    pub fn read(&self) -> Result<Duration, Error> {
+        let (text, unit) = match self {
+            Self::Seconds(text) => (text, 1.0),
+            Self::Milliseconds(text) => (text, 0.001),
+        };
+        let number = spelling::uint(text)
+            .map(f64::from)
+            .or_else(|| text.parse().ok());
+        let interval = number.and_then(|number| Duration::try_from_secs_f64(number * unit).ok());
+        match interval {
+            Some(Duration::ZERO) => Err(refused(
+                "Provided [-l(ms) | --loop(-ms)=] value is incorrect. Loop frequency must be greater than 0.\n\n",
+            )),
+            Some(interval) => Ok(interval),
+            None => Err(refused(format!(
+                "Provided [-l(ms) | --loop(-ms)=] value \"{text}\" is not a number greater than 0.\n\n"
+            ))),
+        }
+    }
+}
+
+/// How many GPUs stand side by side in the summary: what `-col` says, 1 to 64.
+pub fn columns(asked: Option<u32>) -> Result<usize, Error> {
+    match asked {
+        None => Ok(1),
+        Some(count @ 1..=64) => Ok(count as usize),
+        Some(_) => Err(refused(
+            "Invalid number of columns. Please provide a value between 1 and 64.\n",
+        )),
+    }
 }
 
 /// What a command line asks for.
@@ -34,8 +77,8 @@ pub struct Args {
 pub enum Command {
     /// The table of GPUs and processes.
     Summary {
-        /// `-col`: GPUs side by side, 1 to 64; without it the plain table.
-        columns: Option<usize>,
+        /// `-col`: GPUs side by side, as written; [`columns`] bounds it.
+        columns: Option<u32>,
     },
     /// `-L`.
     ListGpus,
@@ -177,8 +220,8 @@ impl Args {
         let mut arguments = spelling::without_debug(arguments.into_iter().collect())?;
         let text: Vec<String> = arguments
             .iter()
-            .map(|raw| raw.to_string_lossy().into_owned())
-            .collect();
+            .map(|raw| raw.clone().into_string().map_err(not_text))
+            .collect::<Result<_, _>>()?;
         if let Some(name) = text.first().and_then(|first| subcommand(first)) {
             let args = arguments.split_off(1);
             return Ok(Command::Subcommand { name, args }.into());
@@ -216,6 +259,14 @@ fn subcommand(argument: &str) -> Option<&'static str> {
     };
     let (name, _) = SUBCOMMANDS.iter().find(|(known, _)| *known == name)?;
     Some(name)
+}
+
+/// An argument that is no text would be taken for another: a file for its neighbour.
+fn not_text(argument: OsString) -> Error {
+    refused(format!(
+        "ERROR: Option {} is not UTF-8.\n\n",
+        argument.display()
+    ))
 }
 
 /// A command that stands alone.

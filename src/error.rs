@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::nvml::{Missing, OpenError};
+use crate::nvml::{Missing, OpenError, Unanswered};
 
 /// The exit statuses of nvidia-smi; scripts tell failures apart by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,8 +173,8 @@ impl Error {
 
     /// A GPU has no handle, under a list (`-L`).
     pub fn list_handle(index: u32, missing: Missing) -> Self {
-        let words = summary(missing);
-        let message = format!("Unable to determine the device handle for gpu {index}: {words}\n");
+        let advice = advice(missing);
+        let message = format!("Unable to determine the device handle for gpu {index}: {advice}\n");
         Self::new(missing.into(), message)
     }
 
@@ -187,11 +187,8 @@ impl Error {
 
     /// A GPU that is to be changed has no handle.
     pub fn handle(index: u32, missing: Missing) -> Self {
-        let words = match missing {
-            Missing::GPU_IS_LOST => "GPU is lost.  Reboot the system to recover this GPU",
-            other => other.words(),
-        };
-        let message = format!("Unable to determine the device handle for GPU{index}: {words}\n");
+        let advice = advice(missing);
+        let message = format!("Unable to determine the device handle for GPU{index}: {advice}\n");
         Self::new(missing.into(), message)
     }
 
@@ -200,6 +197,22 @@ impl Error {
         let words = missing.words();
         let message = format!("Unable to determine PCI info for GPU {index}: {words}\n");
         Self::new(missing.into(), message)
+    }
+
+    /// The MIG devices of a GPU cannot be read, under a list (`-L`).
+    pub fn list_mig(index: u32, missing: Missing) -> Self {
+        let words = summary(missing);
+        let message = format!("Unable to determine the MIG devices of gpu {index}: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// `-i` names a GPU that none of those that answer is, and one does not answer.
+    pub fn unanswered(gpu: &Unanswered) -> Self {
+        let message = match &gpu.bus_id {
+            Some(bus_id) => format!("Problem with GPU {bus_id}: {}\n", summary(gpu.missing)),
+            None => format!("Problem with GPU {}: {}\n", gpu.index, advice(gpu.missing)),
+        };
+        Self::new(Status::Other, message)
     }
 
     /// There are no GPUs, or none of those that `-i` names.
@@ -249,6 +262,16 @@ fn summary(missing: Missing) -> &'static str {
     match missing {
         Missing::NotSupported => "N/A",
         other => other.words(),
+    }
+}
+
+/// What is said of a GPU that has no handle; health checks look for the first of
+/// these texts. nvidia-smi ends it with two newlines.
+fn advice(missing: Missing) -> &'static str {
+    match missing {
+        Missing::GPU_IS_LOST => "GPU is lost.  Reboot the system to recover this GPU\n\n",
+        Missing::RESET_REQUIRED => "A GPU reset must occur before this GPU can be used again.\n\n",
+        other => summary(other),
     }
 }
 

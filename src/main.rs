@@ -4,6 +4,7 @@
 //! asks [`nvml`], builds typed facts and has [`render`] print them -> exit status.
 
 mod args;
+mod clock;
 mod commands;
 mod error;
 mod fields;
@@ -17,9 +18,10 @@ mod value;
 
 use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::args::admin;
-use crate::args::{Admin, Args, Change, Command, Modify};
+use crate::args::{Admin, Args, Change, Command, Interval, Modify};
 use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
 use crate::commands::{confidential, drain, led, list, modify, query, summary, version};
@@ -45,18 +47,14 @@ fn run() -> anyhow::Result<()> {
         Command::ListExcluded => list::excluded(&open()?, &mut answer)?,
         Command::Version => version::version(&open()?, &mut answer),
         Command::Summary { columns } => {
+            let every = interval(&args)?;
             let driver = open()?;
             let mut gpus = select(&driver, &args)?;
+            let columns = args::columns(*columns)?;
             let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
-            repeat(
-                args.every,
-                &mut gpus,
-                &mut output,
-                answer,
-                |gpus, time, out| {
-                    summary::summary(&driver, gpus, columns.unwrap_or(1), time, out);
-                },
-            )?;
+            repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
+                summary::summary(&driver, gpus, columns, time, out);
+            })?;
             return Ok(all_there(&gpus)?);
         }
         Command::Query {
@@ -66,10 +64,11 @@ fn run() -> anyhow::Result<()> {
         } => {
             let driver = open()?;
             let query = query::prepare(*list, fields, format.as_deref())?;
+            let every = interval(&args)?;
             let mut gpus = select(&driver, &args)?;
             let mut output = Output::open(args.file.as_deref(), Error::query_file)?;
             repeat(
-                args.every,
+                every,
                 &mut gpus,
                 &mut output,
                 query.header,
@@ -172,15 +171,19 @@ fn open() -> Result<Driver, Error> {
     Driver::open().map_err(Error::open)
 }
 
+fn interval(args: &Args) -> Result<Option<Duration>, Error> {
+    args.every.as_ref().map(Interval::read).transpose()
+}
+
 /// The GPUs that `-i` names, or all.
 fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
     let count = driver.gpu_count().map_err(Error::count)?;
     let gpus = match args.ids.as_deref() {
         Some(ids) if count > 0 && ids.chars().all(|c| c == ',') => return Err(Error::empty_ids()),
-        Some(ids) => driver.select(ids),
-        None => driver.gpus(),
+        Some(ids) => driver.select(ids).map_err(|gpu| Error::unanswered(&gpu))?,
+        None => driver.gpus().map_err(Error::count)?,
     };
-    match gpus.map_err(Error::count)? {
+    match gpus {
         gpus if gpus.is_empty() => Err(Error::no_devices()),
         gpus => Ok(gpus),
     }

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use crate::error::Error;
 
@@ -25,7 +27,18 @@ impl Output {
     }
 
     /// Writes an answer in one go, so that a reader never sees half of one.
-    pub fn write(&mut self, answer: &[u8]) -> io::Result<()> {
-        self.0.write_all(answer)
+    /// A pipe that whoever made it set not to block is waited for when it is full.
+    pub fn write(&mut self, mut answer: &[u8]) -> io::Result<()> {
+        const PAUSE: Duration = Duration::from_millis(10);
+        while !answer.is_empty() {
+            match self.0.write(answer) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => answer = &answer[written..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }

@@ -83,7 +83,7 @@ impl Form {
     }
 
     /// Whether a word can be the value of an option: it is none of this form's
-    /// options, nor does it look like one where a value is not needed.
+    /// options, nor may it look like one after [`Takes::MaybeText`].
     fn can_follow(self, option: &Opt, word: &Word) -> bool {
         let like_option = word.rest.strip_prefix('-').is_some_and(|rest| {
             rest.starts_with(|first: char| first == '-' || first.is_ascii_alphabetic())
@@ -214,7 +214,7 @@ impl Line {
                     value
                 }
                 None => {
-                    if !matches!(option.takes, Takes::Nothing | Takes::MaybeText) {
+                    if !option.takes.may_be_alone() {
                         line.missing.get_or_insert_with(|| missing_value(word.rest));
                     }
                     None
@@ -337,7 +337,7 @@ fn read_value(takes: Takes, text: &str) -> Option<String> {
         Takes::Int => number::int(text).map(|number| number.to_string()),
         Takes::Uint => number::uint(text).map(|number| number.to_string()),
         Takes::Float => number::float(text).map(|number| number.to_string()),
-        Takes::Nothing | Takes::Text | Takes::MaybeText => Some(text.to_owned()),
+        Takes::Nothing | Takes::Text | Takes::MaybeText | Takes::MaybeAny => Some(text.to_owned()),
     }
 }
 

@@ -98,15 +98,19 @@ pub const fn active(active: bool) -> Value {
     Value::word(if active { "Active" } else { "Not Active" })
 }
 
-/// Text that cannot disturb a terminal or break a line: control characters are
-/// shown as escapes.
+/// Text that cannot disturb a terminal or break a line: control characters, and
+/// those that are invisible or turn the direction, are shown as escapes.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    let disturbing = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    if !text.contains(disturbing) {
         return Cow::Borrowed(text);
     }
     text.chars()
         .fold(String::new(), |mut shown, c| {
-            match c.is_control() {
+            match disturbing(c) {
                 true => shown.extend(c.escape_default()),
                 false => shown.push(c),
             }

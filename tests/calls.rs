@@ -121,6 +121,27 @@ fn the_table_asks_nothing_twice() {
 }
 
 #[test]
+fn what_is_not_shown_is_not_asked() {
+    let asked = |simulated, args: &[&str]| calls(simulated, args).len();
+    // The infoROM's checksums take longer than all the rest.
+    assert!(!functions(&calls("h200", &[])).contains(&"nvmlDeviceValidateInforom"));
+    // Without names, processes cost one question whatever their number.
+    let pids = calls("h200-busy", &["--query-compute-apps=pid,used_memory"]);
+    assert!(!functions(&pids).contains(&"nvmlSystemGetProcessName"));
+    // A GPU outside MIG mode is asked for that, not for each of its possible devices.
+    let list = calls("h100x8", &["-L"]);
+    assert!(
+        !functions(&list)
+            .iter()
+            .any(|name| name.contains("MigDevice"))
+    );
+    // The driver's version is the same for every GPU and under every name.
+    let once = asked("h100x8", &["--query-gpu=driver_version"]);
+    let fields = "--query-gpu=driver_version,kmd_version,driver_version";
+    assert_eq!(asked("h100x8", &[fields]), once);
+}
+
+#[test]
 fn help_and_refusals_do_not_load_the_driver() {
     for args in [&["-h"][..], &["--help-query-gpu"]] {
         assert_eq!(calls("h200", args), [], "{args:?}");

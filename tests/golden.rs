@@ -1,6 +1,6 @@
 //! nvsmi against what the real nvidia-smi answered, on simulated boxes: stdout byte for byte, times
-//! aside, and the exit status. Where nvsmi differs on purpose, `tests/golden/on-purpose` says why and
-//! what it prints instead.
+//! aside, and the exit status. Where nvsmi differs on purpose, `tests/golden/on-purpose.toml` says why
+//! and what it prints instead.
 //!
 //! With `NVIDIA_SMI=path`, the same lines also run that binary now, and nvsmi is held to its answers
 //! instead of the recorded ones.
@@ -21,8 +21,8 @@ use simulator::golden::{self, Case, comparable};
 
 use common::NVSMI;
 
-/// The folder of the cases that were written by hand, whose expectations the real tool does not meet.
-const ON_PURPOSE: &str = "on-purpose";
+/// The file of the cases that were written by hand, whose expectations the real tool does not meet.
+const ON_PURPOSE: &str = "on-purpose.toml";
 
 #[test]
 fn nvsmi_answers_as_nvidia_smi_does() {

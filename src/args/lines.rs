@@ -3,11 +3,10 @@
 //! [`super::change`].)
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Parser;
 
-use super::{Args, Command, List, refused};
+use super::{Args, Command, Interval, List, refused};
 use crate::error::Error;
 use crate::spelling::{self, Line};
 
@@ -21,25 +20,9 @@ struct Loop {
 }
 
 impl Loop {
-    fn every(&self) -> Result<Option<Duration>, Error> {
-        let (text, seconds) = match (&self.r#loop, &self.loop_ms) {
-            (Some(text), _) => (text, 1.0),
-            (None, Some(text)) => (text, 0.001),
-            (None, None) => return Ok(None),
-        };
-        let number = spelling::uint(text)
-            .map(f64::from)
-            .or_else(|| text.parse().ok());
-        let interval = number.and_then(|number| Duration::try_from_secs_f64(number * seconds).ok());
-        match interval {
-            Some(Duration::ZERO) => Err(refused(
-                "Provided [-l(ms) | --loop(-ms)=] value is incorrect. Loop frequency must be greater than 0.\n\n",
-            )),
-            Some(interval) => Ok(Some(interval)),
-            None => Err(refused(format!(
-                "Provided [-l(ms) | --loop(-ms)=] value \"{text}\" is not a number greater than 0.\n\n"
-            ))),
-        }
+    fn every(self) -> Option<Interval> {
+        let seconds = self.r#loop.map(Interval::Seconds);
+        seconds.or(self.loop_ms.map(Interval::Milliseconds))
     }
 }
 
@@ -186,7 +169,7 @@ pub fn query(line: &Line) -> Result<Args, Error> {
         },
         ids: query.id,
         file: query.filename.map(PathBuf::from),
-        every: query.repeat.every()?,
+        every: query.repeat.every(),
     })
 }
 
@@ -234,15 +217,8 @@ pub fn log(line: &Line) -> Result<Args, Error> {
             "Invalid combination of input arguments. Specify -q/--query and {what}.  Please run 'nvidia-smi -h' for help.\n\n"
         )));
     }
-    let columns = match log.columns.map(|columns| columns as usize) {
-        Some(0 | 65..) => {
-            return Err(refused(
-                "Invalid number of columns. Please provide a value between 1 and 64.\n",
-            ));
-        }
-        columns => columns,
-    };
-    let every = log.repeat.every()?;
+    let every = log.repeat.every();
+    every.as_ref().map(Interval::read).transpose()?;
     let impossible = [
         (
             log.display.is_some() && log.xml_format,
@@ -270,7 +246,9 @@ pub fn log(line: &Line) -> Result<Args, Error> {
             unit: log.unit,
         }
     } else {
-        Command::Summary { columns }
+        Command::Summary {
+            columns: log.columns,
+        }
     };
     Ok(Args {
         command,

@@ -142,6 +142,7 @@ fn values_are_missing() {
 fn values_are_invalid() {
     for (line, value, option) in [
         ("-col x", "x", "-col"),
+        ("-col -1", "-1", "-col"),
         ("-pm x", "x", "-pm"),
         ("-pm=x", "x", "-pm=x"),
         ("-pm -q", "-q", "-pm"),
@@ -253,8 +254,8 @@ fn the_interval_is_a_number_above_0() -> Result<(), Error> {
         ("--query-gpu=index -l -i 0", 5000),
     ] {
         assert_eq!(
-            read(line)?.every,
-            Some(Duration::from_millis(milliseconds)),
+            read(line)?.every.as_ref().map(Interval::read),
+            Some(Ok(Duration::from_millis(milliseconds))),
             "{line}"
         );
     }
@@ -265,8 +266,9 @@ fn the_interval_is_a_number_above_0() -> Result<(), Error> {
 #[test]
 fn columns_go_from_1_to_64() -> Result<(), Error> {
     let message = "Invalid number of columns. Please provide a value between 1 and 64.\n";
-    for line in ["-col 0", "-col 65", "--columns=-1"] {
-        assert_refused(line, 2, message);
+    for asked in [Some(0), Some(65), Some(u32::MAX)] {
+        let refusal = columns(asked).err().map(|error| error.to_string());
+        assert_eq!(refusal.as_deref(), Some(message), "{asked:?}");
     }
     assert_eq!(
         read("-col 3")?.command,

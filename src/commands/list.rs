@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Reading};
+use crate::nvml::{Driver, Gpu, Reading, each};
 use crate::value::printable;
 
 /// `-L`: name and UUID of every GPU, and of the MIG devices on it.
@@ -13,8 +13,14 @@ pub fn gpus(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
         return write(out, format_args!("No devices found.\n"));
     }
     let mut failure = None;
-    for gpu in &gpus {
-        if let Err(error) = gpu_lines(gpu, out) {
+    let answers = each(&gpus, |gpu| {
+        let mut lines = Vec::new();
+        let answer = gpu_lines(gpu, &mut lines);
+        (lines, answer)
+    });
+    for (lines, answer) in answers {
+        out.extend(lines);
+        if let Err(error) = answer {
             out.extend(error.to_string().bytes());
             failure.get_or_insert(error.status());
         }
@@ -34,7 +40,10 @@ fn gpu_lines(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
         out,
         format_args!("GPU {}: {} (UUID: {uuid})\n", gpu.index(), printable(&name)),
     )?;
-    for mig in gpu.mig_devices() {
+    let mig_devices = gpu
+        .mig_devices()
+        .map_err(|missing| Error::list_mig(gpu.index(), missing))?;
+    for mig in mig_devices {
         let (name, uuid) = (shown(mig.name()), shown(mig.uuid()));
         // The name begins with the GPU's: "NVIDIA H200 MIG 1g.18gb".
         let name = name

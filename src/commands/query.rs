@@ -4,8 +4,8 @@ use jiff::ZonedDateTime as Time;
 
 use crate::args::{Format, List};
 use crate::error::Error;
-use crate::fields::{self, ClockPair, Field, Process, RetiredPage, Row, Table};
-use crate::nvml::{Accounted, Driver, Gpu, Reading};
+use crate::fields::{self, Account, ClockPair, Field, Process, RetiredPage, Row, Table};
+use crate::nvml::{Driver, Gpu, Missing, each};
 use crate::render::csv;
 
 /// One sample: appends the lines about these GPUs.
@@ -37,7 +37,7 @@ fn query<T: 'static>(
     table: &Table<T>,
     names: &str,
     format: Option<&str>,
-    items: fn(&Driver, &Gpu) -> Vec<T>,
+    items: fn(&Gpu, &[&Field<T>]) -> Vec<T>,
 ) -> Result<Query, Error> {
     let fields: Vec<&'static Field<T>> = names
         .split(',')
@@ -50,21 +50,20 @@ fn query<T: 'static>(
         csv::header(&fields, &mut header);
     }
     let sample = move |driver: &Driver, gpus: &[Gpu], time: &Time, out: &mut Vec<u8>| {
-        for gpu in gpus {
-            for item in items(driver, gpu) {
-                csv::row(
-                    &fields,
-                    &Row {
-                        time,
-                        driver,
-                        gpu,
-                        item,
-                    },
-                    format,
-                    out,
-                );
+        let lines = each(gpus, |gpu| {
+            let mut lines = Vec::new();
+            for item in items(gpu, &fields) {
+                let row = Row {
+                    time,
+                    driver,
+                    gpu,
+                    item,
+                };
+                csv::row(&fields, &row, format, &mut lines);
             }
-        }
+            lines
+        });
+        out.extend(lines.concat());
     };
     Ok(Query {
         header,
@@ -73,27 +72,54 @@ fn query<T: 'static>(
 }
 
 /// Processes with a compute context.
-fn compute_apps(driver: &Driver, gpu: &Gpu) -> Vec<Process> {
+fn compute_apps(gpu: &Gpu, _: &[&Field<Process>]) -> Vec<Process> {
     match gpu.compute_processes() {
         Ok(contexts) => contexts
-            .iter()
-            .map(|context| Process::of(driver, context))
+            .into_iter()
+            .map(|context| Process {
+                pid: Ok(context.pid),
+                memory: context.memory,
+            })
             .collect(),
-        Err(missing) => vec![Process::unknown(missing)],
+        Err(missing) => vec![Process {
+            pid: Err(missing),
+            memory: Err(missing),
+        }],
     }
 }
 
 /// Processes that the driver keeps accounts of.
-fn accounted_apps(_: &Driver, gpu: &Gpu) -> Vec<Reading<Accounted>> {
+fn accounted_apps(gpu: &Gpu, _: &[&Field<Account>]) -> Vec<Account> {
     match gpu.accounted() {
-        Ok(processes) => processes.into_iter().map(Ok).collect(),
-        Err(missing) => vec![Err(missing)],
+        Ok(processes) => processes
+            .into_iter()
+            .map(|(pid, stats)| Account {
+                pid: Ok(pid),
+                stats,
+            })
+            .collect(),
+        Err(missing) => vec![Account {
+            pid: Err(missing),
+            stats: Err(missing),
+        }],
     }
 }
 
-/// Every memory clock with every graphics clock that goes with it.
-fn supported_clocks(_: &Driver, gpu: &Gpu) -> Vec<ClockPair> {
-    let memory_clocks = match gpu.supported_memory_clocks() {
+/// Every memory clock with every graphics clock that goes with it; where only one
+/// of the two is asked for, each of its clocks once, and where neither is, one line.
+fn supported_clocks(gpu: &Gpu, fields: &[&Field<ClockPair>]) -> Vec<ClockPair> {
+    let asked = |name| fields.iter().any(|field| field.name() == name);
+    let unasked = Err(Missing::NotSupported);
+    let memory_clocks = match (asked("memory"), asked("graphics")) {
+        (false, false) => {
+            return vec![ClockPair {
+                memory: unasked,
+                graphics: unasked,
+            }];
+        }
+        _ => gpu.supported_memory_clocks(),
+    };
+    let memory_clocks = match memory_clocks {
         Ok(clocks) => clocks,
         Err(missing) => {
             return vec![ClockPair {
@@ -102,7 +128,14 @@ fn supported_clocks(_: &Driver, gpu: &Gpu) -> Vec<ClockPair> {
             }];
         }
     };
-    memory_clocks
+    if !asked("graphics") {
+        let pair = |memory| ClockPair {
+            memory: Ok(memory),
+            graphics: unasked,
+        };
+        return memory_clocks.into_iter().map(pair).collect();
+    }
+    let mut pairs: Vec<ClockPair> = memory_clocks
         .into_iter()
         .flat_map(|memory| {
             let pair = move |graphics| ClockPair {
@@ -117,11 +150,16 @@ fn supported_clocks(_: &Driver, gpu: &Gpu) -> Vec<ClockPair> {
                 Err(missing) => vec![pair(Err(missing))],
             }
         })
-        .collect()
+        .collect();
+    if !asked("memory") {
+        pairs.sort_by_key(|pair| std::cmp::Reverse(pair.graphics.ok()));
+        pairs.dedup_by_key(|pair| pair.graphics);
+    }
+    pairs
 }
 
 /// The pages retired for each cause; a cause without an answer has one line.
-fn retired_pages(_: &Driver, gpu: &Gpu) -> Vec<RetiredPage> {
+fn retired_pages(gpu: &Gpu, _: &[&Field<RetiredPage>]) -> Vec<RetiredPage> {
     ["Single Bit ECC", "Double Bit ECC"]
         .into_iter()
         .enumerate()

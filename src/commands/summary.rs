@@ -2,7 +2,7 @@
 
 use jiff::ZonedDateTime as Time;
 
-use crate::nvml::{Context, Driver, Gpu, MigDevice, Missing, Reading};
+use crate::nvml::{Context, Driver, Gpu, MigDevice, Missing, Reading, each};
 use crate::render::summary::{Ecc, GpuLines, MigLines, ProcessLine, Summary, summary as render};
 use crate::value::date;
 
@@ -10,32 +10,26 @@ use crate::value::date;
 ///
 /// `columns` GPUs stand side by side, as far as there are so many.
 pub fn summary(driver: &Driver, gpus: &[Gpu], columns: usize, time: &Time, out: &mut Vec<u8>) {
-    let mig_mode = gpus.iter().any(in_mig_mode);
-    let summary = Summary {
+    let mut summary = Summary {
         time: date(time),
         driver_version: driver.version(),
         cuda_version: driver.cuda_version(),
-        gpus: gpus.iter().map(gpu_lines).collect(),
-        mig_devices: mig_mode.then(|| {
-            gpus.iter()
-                .filter(|gpu| in_mig_mode(gpu))
-                .flat_map(|gpu| {
-                    gpu.mig_devices()
-                        .into_iter()
-                        .map(|mig| mig_lines(gpu, &mig))
-                })
-                .collect()
-        }),
-        processes: gpus
-            .iter()
-            .flat_map(|gpu| process_lines(driver, gpu))
-            .collect(),
+        gpus: Vec::new(),
+        mig_devices: None,
+        processes: Vec::new(),
     };
+    let lines = |gpu: &Gpu| {
+        let mig_devices = gpu.in_mig_mode().then(|| mig_lines(gpu));
+        (gpu_lines(gpu), mig_devices, process_lines(driver, gpu))
+    };
+    for (gpu, mig_devices, processes) in each(gpus, lines) {
+        summary.gpus.push(gpu);
+        if let Some(devices) = mig_devices {
+            summary.mig_devices.get_or_insert_default().extend(devices);
+        }
+        summary.processes.extend(processes);
+    }
     render(&summary, columns.min(gpus.len()), out);
-}
-
-fn in_mig_mode(gpu: &Gpu) -> bool {
-    matches!(gpu.mig(), Ok((true, _)))
 }
 
 fn gpu_lines(gpu: &Gpu) -> GpuLines {
@@ -51,6 +45,7 @@ fn gpu_lines(gpu: &Gpu) -> GpuLines {
         performance_state: gpu.performance_state(),
         power_usage: gpu.power_usage(),
         power_limit: gpu.enforced_power_limit(),
+        handle: gpu.device().map(|_| ()),
         memory: gpu.memory(),
         utilization: gpu.utilization().map(|busy| busy.gpu),
         compute_mode: gpu.compute_mode(),
@@ -67,20 +62,38 @@ fn ecc(gpu: &Gpu) -> Reading<Ecc> {
     let changes = current != pending;
     match current {
         false => Ok(Ecc::Off { changes }),
-        true if in_mig_mode(gpu) => Ok(Ecc::On { changes }),
+        true if gpu.in_mig_mode() => Ok(Ecc::On { changes }),
         true => gpu
             .total_errors(UNCORRECTED, VOLATILE)
             .map(|count| Ecc::Errors { count, changes }),
     }
 }
 
-fn mig_lines(gpu: &Gpu, mig: &MigDevice) -> MigLines {
+/// The MIG devices of a GPU, or one row for a list that cannot be read.
+fn mig_lines(gpu: &Gpu) -> Vec<MigLines> {
+    match gpu.mig_devices() {
+        Ok(devices) => devices.iter().map(|mig| mig_device(gpu, mig)).collect(),
+        Err(missing) => vec![MigLines {
+            gpu: gpu.index(),
+            gpu_instance: Err(missing),
+            compute_instance: Err(missing),
+            index: Err(missing),
+            memory: Err(missing),
+            bar1: Err(missing),
+            multiprocessors: Err(missing),
+            errors: Err(missing),
+            engines: Err(missing),
+        }],
+    }
+}
+
+fn mig_device(gpu: &Gpu, mig: &MigDevice) -> MigLines {
     let attributes = mig.attributes();
     MigLines {
         gpu: gpu.index(),
         gpu_instance: mig.gpu_instance(),
         compute_instance: mig.compute_instance(),
-        index: mig.index(),
+        index: Ok(mig.index()),
         memory: mig.memory().map(|memory| (memory.used, memory.total)),
         bar1: mig.bar1().map(|bar1| (bar1.bar1Used, bar1.bar1Total)),
         multiprocessors: attributes.map(|has| has.multiprocessorCount),
@@ -97,20 +110,21 @@ fn mig_lines(gpu: &Gpu, mig: &MigDevice) -> MigLines {
     }
 }
 
-/// The processes of a GPU by id, each once, with the lists that it is in; or one
-/// line for a list that cannot be read.
+/// The processes of a GPU by id, each once, with the lists that it is in; before
+/// them one line where a list cannot be read.
 fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
     let lists = [
         gpu.compute_processes(),
         gpu.graphics_processes(),
         gpu.mps_processes(),
     ];
-    let unreadable = lists
-        .iter()
-        .find_map(|list| list.as_ref().err().copied().filter(is_telling));
-    if let Some(missing) = unreadable {
-        return vec![unreadable_line(gpu, missing)];
-    }
+    let no_handle = gpu.device().err();
+    let unreadable = no_handle
+        .or_else(|| {
+            let failures = lists.iter().filter_map(|list| list.as_ref().err());
+            failures.copied().find(is_telling)
+        })
+        .map(|missing| unreadable_line(gpu, missing));
     let mut processes: Vec<(Context, [bool; 3])> = Vec::new();
     for (list, contexts) in lists.into_iter().enumerate() {
         for context in contexts.unwrap_or_default() {
@@ -128,30 +142,29 @@ fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
         }
     }
     processes.sort_by_key(|(context, _)| context.pid);
-    processes
-        .into_iter()
-        .filter_map(|(context, lists)| {
-            let name = match driver.process_name(context.pid) {
-                // It has ended since, or it is not of this container.
-                Err(Missing::NOT_FOUND) => return None,
-                Err(missing) => missing.words().to_owned(),
-                Ok(name) => name,
-            };
-            Some(ProcessLine {
-                gpu: gpu.index(),
-                gpu_instance: context.gpu_instance,
-                compute_instance: context.compute_instance,
-                pid: Ok(context.pid),
-                kind: kind(lists),
-                name,
-                memory: context.memory,
-            })
+    let processes = processes.into_iter().filter_map(|(context, lists)| {
+        let name = match driver.process_name(context.pid) {
+            // It has ended since, or it is not of this container.
+            Err(Missing::NOT_FOUND) => return None,
+            Err(missing) => missing.words().to_owned(),
+            Ok(name) => name,
+        };
+        Some(ProcessLine {
+            gpu: gpu.index(),
+            gpu_instance: context.gpu_instance,
+            compute_instance: context.compute_instance,
+            pid: Ok(context.pid),
+            kind: kind(lists),
+            name,
+            memory: context.memory,
         })
-        .collect()
+    });
+    unreadable.into_iter().chain(processes).collect()
 }
 
-/// Whether the reader has to be told that a list could not be read: a board
-/// without such processes has none, and a lost GPU has said so above.
+/// Whether the reader has to be told that a list could not be read: a board or a
+/// library that knows no such processes has none, and a GPU lost on the way has
+/// said so above.
 fn is_telling(missing: &Missing) -> bool {
     ![
         Missing::NotSupported,

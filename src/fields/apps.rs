@@ -2,41 +2,28 @@
 
 use super::common::Identity;
 use super::{Group, Row, Table, field};
-use crate::nvml::{Accounted, Context, Driver, Missing, Reading};
+use crate::nvml::{Accounted, Missing, Reading};
 use crate::value::{Unit, Value, whole_mebibytes};
 
 /// A process with a context on a GPU, or why the list of them cannot be read.
 pub struct Process {
     /// Its id on the host.
     pub pid: Reading<u32>,
-    /// What it is called.
-    pub name: Reading<String>,
     /// Bytes of the GPU's memory that it holds.
     pub memory: Reading<u64>,
 }
 
-impl Process {
-    /// What NVML lists, with the name that the driver knows the process by.
-    pub fn of(driver: &Driver, context: &Context) -> Self {
-        Self {
-            pid: Ok(context.pid),
-            name: driver.process_name(context.pid),
-            memory: context.memory,
-        }
-    }
-
-    /// A list without an answer.
-    pub fn unknown(missing: Missing) -> Self {
-        Self {
-            pid: Err(missing),
-            name: Err(missing),
-            memory: Err(missing),
-        }
-    }
+/// A process that accounting mode has kept count of; without a pid, why the
+/// list of them cannot be read.
+pub struct Account {
+    /// Its id on the host.
+    pub pid: Reading<u32>,
+    /// What it did.
+    pub stats: Reading<Accounted>,
 }
 
 impl Identity for Process {}
-impl Identity for Reading<Accounted> {}
+impl Identity for Account {}
 
 /// The fields of `--query-compute-apps`.
 pub const COMPUTE_APPS: &Table<Process> = &[&Process::IDENTITY, &PROCESS];
@@ -53,10 +40,8 @@ const PROCESS: Group<Process> = Group {
             "What the process was started as; a comma in it shows as ?.",
             // Scripts split lines on ", ": the real tool takes commas out of names too.
             |row| {
-                row.item
-                    .name
-                    .clone()
-                    .map(|name| name.replace(',', "?").into())
+                let name = row.driver.process_name(row.item.pid?)?;
+                Ok(name.replace(',', "?").into())
             },
         ),
         field(
@@ -69,20 +54,19 @@ const PROCESS: Group<Process> = Group {
 };
 
 /// The fields of `--query-accounted-apps`.
-pub const ACCOUNTED_APPS: &Table<Reading<Accounted>> =
-    &[&<Reading<Accounted>>::IDENTITY, &ACCOUNTED];
+pub const ACCOUNTED_APPS: &Table<Account> = &[&Account::IDENTITY, &ACCOUNTED];
 
-const ACCOUNTED: Group<Reading<Accounted>> = Group {
+const ACCOUNTED: Group<Account> = Group {
     about: "Processes that accounting mode has kept count of, ended ones included",
     fields: &[
         field(
             &["vgpu_instance"],
             Unit::None,
             "The vGPU that the process ran on; N/A outside vGPU hosts.",
-            |row| row.item.map(|_| Value::word("N/A")),
+            |row| row.item.pid.map(|_| Value::word("N/A")),
         ),
         field(&["pid"], Unit::None, "Process id.", |row| {
-            row.item.map(|process| process.pid.into())
+            row.item.pid.map(Value::from)
         }),
         field(
             &["gpu_utilization", "gpu_util"],
@@ -101,7 +85,8 @@ const ACCOUNTED: Group<Reading<Accounted>> = Group {
             Unit::Mebibytes,
             "Most GPU memory that the process held at once.",
             |row| {
-                row.item?
+                row.item
+                    .stats?
                     .most_memory
                     .map(Value::mebibytes)
                     .ok_or(Missing::NotSupported)
@@ -111,13 +96,13 @@ const ACCOUNTED: Group<Reading<Accounted>> = Group {
             &["time"],
             Unit::Milliseconds,
             "How long the process had a context; 0 while it still has.",
-            |row| row.item.map(|process| process.time.into()),
+            |row| row.item.stats.map(|process| process.time.into()),
         ),
     ],
 };
 
-fn known(row: &Row<Reading<Accounted>>, percent: fn(Accounted) -> Option<u32>) -> Reading<Value> {
-    percent(row.item?)
+fn known(row: &Row<Account>, percent: fn(Accounted) -> Option<u32>) -> Reading<Value> {
+    percent(row.item.stats?)
         .map(Value::from)
         .ok_or(Missing::NotSupported)
 }

@@ -10,7 +10,7 @@ mod pages;
 use crate::nvml::{Driver, Gpu, Reading};
 use crate::value::{Unit, Value};
 
-pub use apps::{ACCOUNTED_APPS, COMPUTE_APPS, Process};
+pub use apps::{ACCOUNTED_APPS, Account, COMPUTE_APPS, Process};
 pub use clocks::{ClockPair, SUPPORTED_CLOCKS};
 pub use gpu::GPU;
 pub use pages::{REMAPPED_ROWS, RETIRED_PAGES, RetiredPage};

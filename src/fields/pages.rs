@@ -1,11 +1,11 @@
 //! `--query-retired-pages` and `--query-remapped-rows`.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use super::common::Identity;
 use super::gpu::REMAPPED;
 use super::{Group, Table, field};
+use crate::clock;
 use crate::nvml::Reading;
 use crate::value::{self, Unit, Value};
 
@@ -59,7 +59,7 @@ fn date(seconds: u64) -> Value {
         .ok()
         .and_then(|seconds| Timestamp::from_second(seconds).ok());
     match time {
-        Some(time) => value::date(&time.to_zoned_datetime(TimeZone::system())).into(),
+        Some(time) => value::date(&time.to_zoned_datetime(clock::zone())).into(),
         None => seconds.into(),
     }
 }

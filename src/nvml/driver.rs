@@ -1,15 +1,16 @@
 //! The driver: opened once, asked for GPUs by whatever name they are known.
 
-use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper_sys::bindings::NvmlLib;
 
 use super::gpu::Gpu;
+use super::parallel::each;
 use super::raw;
 use super::reading::{Missing, Reading};
 
@@ -42,13 +43,25 @@ pub enum OpenError {
     },
 }
 
+/// A GPU that does not tell whether it is the one that is looked for.
+#[derive(Debug)]
+pub struct Unanswered {
+    /// Its index.
+    pub index: u32,
+    /// Its PCI bus id, four digits of domain, where it tells that.
+    pub bus_id: Option<String>,
+    /// What NVML says of it.
+    pub missing: Missing,
+}
+
 /// The driver, by way of NVML.
 ///
 /// It is not shut down: the process is about to end, which gives everything back
 /// at once, and `nvmlShutdown` takes 2 to 8 ms.
 pub struct Driver {
     nvml: ManuallyDrop<Nvml>,
-    count: OnceCell<Reading<u32>>,
+    count: OnceLock<Reading<u32>>,
+    version: OnceLock<Reading<String>>,
 }
 
 impl Driver {
@@ -59,7 +72,8 @@ impl Driver {
                 Ok(nvml) => {
                     return Ok(Self {
                         nvml: ManuallyDrop::new(nvml),
-                        count: OnceCell::new(),
+                        count: OnceLock::new(),
+                        version: OnceLock::new(),
                     });
                 }
                 Err(NvmlError::LibloadingError(_)) => {}
@@ -94,7 +108,9 @@ impl Driver {
 
     /// The driver's version, `nvmlSystemGetDriverVersion`: `580.159.04`.
     pub fn version(&self) -> Reading<String> {
-        Ok(self.nvml.sys_driver_version()?)
+        self.version
+            .get_or_init(|| Ok(self.nvml.sys_driver_version()?))
+            .clone()
     }
 
     /// The library's version, `nvmlSystemGetNVMLVersion`, without the CUDA
@@ -133,9 +149,8 @@ impl Driver {
     /// Every GPU, in NVML's order, each with its handle
     /// (`nvmlDeviceGetHandleByIndex_v2`) or the reason why it has none.
     pub fn gpus(&self) -> Reading<Vec<Gpu<'_>>> {
-        Ok((0..self.gpu_count()?)
-            .map(|index| self.gpu(index))
-            .collect())
+        let indices: Vec<u32> = (0..self.gpu_count()?).collect();
+        Ok(each(&indices, |&index| self.gpu(index)))
     }
 
     /// The GPU at an index.
@@ -147,16 +162,17 @@ impl Driver {
     }
 
     /// The GPUs that a list of identifiers names, each once, in NVML's order:
-    /// index, UUID, serial number, PCI bus id. What names no GPU is skipped.
+    /// index, UUID, serial number, PCI bus id. What names no GPU is skipped,
+    /// unless it may be the name of one that does not answer.
     /// Only the handles of the GPUs named are taken; for a serial number, NVML
     /// has to look at all of them.
-    pub fn select(&self, identifiers: &str) -> Reading<Vec<Gpu<'_>>> {
-        let count = self.gpu_count()?;
+    pub fn select(&self, identifiers: &str) -> Result<Vec<Gpu<'_>>, Unanswered> {
+        let count = self.gpu_count().unwrap_or(0);
         let mut gpus: Vec<Gpu> = Vec::new();
         for identifier in identifiers.split(',').map(str::trim_start) {
             let found = match index(identifier).filter(|&index| index < count) {
                 Some(index) => Some(self.gpu(index)),
-                None => self.find(identifier),
+                None => self.find(identifier)?,
             };
             gpus.extend(found.filter(|gpu| gpus.iter().all(|other| other.index() != gpu.index())));
         }
@@ -165,22 +181,39 @@ impl Driver {
     }
 
     /// The GPU with this UUID, bus id or serial number.
-    fn find(&self, identifier: &str) -> Option<Gpu<'_>> {
+    fn find(&self, identifier: &str) -> Result<Option<Gpu<'_>>, Unanswered> {
         let device = if identifier.starts_with("GPU-") {
-            self.nvml.device_by_uuid(identifier)
+            Some(self.nvml.device_by_uuid(identifier))
         } else if identifier.contains(':') {
-            self.nvml.device_by_pci_bus_id(identifier)
-        } else if !identifier.is_empty() && identifier.bytes().all(|b| b.is_ascii_digit()) {
-            let gpus = self.gpus().ok()?;
-            return gpus
-                .into_iter()
-                .find(|gpu| gpu.serial().as_deref() == Ok(identifier));
+            Some(self.nvml.device_by_pci_bus_id(identifier))
         } else {
-            return None;
+            None
         };
-        let device = device.ok()?;
-        let index = device.index().ok()?;
-        Some(Gpu::new(index, Ok(device)))
+        if let Some(Ok(device)) = device
+            && let Ok(index) = device.index()
+        {
+            return Ok(Some(Gpu::new(index, Ok(device))));
+        }
+        let serial = !identifier.is_empty() && identifier.bytes().all(|b| b.is_ascii_digit());
+        let mut unanswered = None;
+        for gpu in self.gpus().unwrap_or_default() {
+            let failure = match gpu.device() {
+                Ok(_) if serial => match gpu.serial() {
+                    Ok(serial) if serial == identifier => return Ok(Some(gpu)),
+                    Ok(_) | Err(Missing::NotSupported) => None,
+                    Err(missing) => Some(missing),
+                },
+                handle => handle.err(),
+            };
+            if let Some(missing) = failure {
+                unanswered.get_or_insert_with(|| Unanswered {
+                    index: gpu.index(),
+                    bus_id: gpu.pci().ok().map(|pci| pci.short_bus_id),
+                    missing,
+                });
+            }
+        }
+        unanswered.map_or(Ok(None), Err)
     }
 }
 

@@ -8,7 +8,7 @@ use super::reading::{Missing, Reading};
 /// Where a GPU sits on the PCI bus, from `nvmlDeviceGetPciInfo_v3`.
 #[derive(Clone, Debug)]
 pub struct Pci {
-    /// Domain (segment), bus and device number.
+    /// Domain (segment).
     pub domain: u32,
     /// Bus number, 0 to 0xff.
     pub bus: u32,
@@ -167,16 +167,28 @@ impl From<nvmlPlatformInfo_v2_t> for Platform {
 /// What a process did, kept after it ended, from `nvmlDeviceGetAccountingStats`.
 #[derive(Clone, Copy, Debug)]
 pub struct Accounted {
-    /// The process.
-    pub pid: u32,
     /// Percent of its lifetime that kernels ran, where NVML knows.
     pub gpu: Option<u32>,
     /// Percent of its lifetime that memory was read or written, where NVML knows.
     pub memory: Option<u32>,
     /// Most memory that it held, bytes, where NVML knows.
     pub most_memory: Option<u64>,
-    /// How long it had a context, milliseconds; `None` while it runs.
+    /// How long it had a context, milliseconds; 0 while it runs.
     pub time: u64,
+}
+
+impl From<nvmlAccountingStats_t> for Accounted {
+    fn from(stats: nvmlAccountingStats_t) -> Self {
+        const NO_PERCENT: u32 = u32::MAX;
+        const NO_BYTES: u64 = u64::MAX;
+        let percent = |number| Some(number).filter(|&percent| percent != NO_PERCENT);
+        Self {
+            gpu: percent(stats.gpuUtilization),
+            memory: percent(stats.memoryUtilization),
+            most_memory: Some(stats.maxMemoryUsage).filter(|&bytes| bytes != NO_BYTES),
+            time: stats.time,
+        }
+    }
 }
 
 /// A process with a context on a GPU, from `nvmlDeviceGet*RunningProcesses_v3`.

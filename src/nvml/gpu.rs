@@ -1,6 +1,6 @@
 //! One GPU: one method per question, each asked at most once per pass.
 
-use std::cell::{OnceCell, RefCell};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use nvml_wrapper::Device;
 use nvml_wrapper::enum_wrappers::device::Clock;
@@ -44,9 +44,11 @@ impl<'d> Gpu<'d> {
         self.device.as_ref().map_err(|missing| *missing)
     }
 
-    /// Forgets what may have changed, so that it is asked anew.
+    /// Forgets what may have changed and what could not be read, so that it is
+    /// asked anew.
     pub fn forget(&mut self) {
         self.moving = Moving::default();
+        self.lasting.forget_failures();
     }
 
     /// Memory error counts, `nvmlDeviceGetMemoryErrorCounter`: `error` and
@@ -130,13 +132,15 @@ impl<'d> Gpu<'d> {
     /// The version of an infoROM object, `nvmlDeviceGetInforomVersion`:
     /// 0 OEM, 1 ECC, 2 power.
     pub fn inforom_version(&self, object: u32) -> Reading<String> {
-        let device = self.device()?;
-        raw::get_string_for(
-            &device.nvml().lib().nvmlDeviceGetInforomVersion,
-            device,
-            object,
-            16,
-        )
+        self.moving.inforom_versions.get_or_ask(object, || {
+            let device = self.device()?;
+            raw::get_string_for(
+                &device.nvml().lib().nvmlDeviceGetInforomVersion,
+                device,
+                object,
+                16,
+            )
+        })
     }
 
     /// What the GPU can do for vGPUs, `nvmlDeviceGetVgpuCapabilities`: 1 when it can.
@@ -180,27 +184,20 @@ impl<'d> Gpu<'d> {
     }
 
     /// What ended and running processes did, `nvmlDeviceGetAccountingPids` and
-    /// `nvmlDeviceGetAccountingStats`; a process that NVML drops in between is left out.
-    pub fn accounted(&self) -> Reading<Vec<Accounted>> {
-        const NO_PERCENT: u32 = u32::MAX;
-        const NO_BYTES: u64 = u64::MAX;
+    /// `nvmlDeviceGetAccountingStats`; a process that NVML drops in between
+    /// (`NVML_ERROR_NOT_FOUND`) is left out.
+    pub fn accounted(&self) -> Reading<Vec<(u32, Reading<Accounted>)>> {
         let device = self.device()?;
         let lib = device.nvml().lib();
         let room = self.accounting_buffer_size()? as usize;
         let pids: Vec<u32> = raw::get_list(&lib.nvmlDeviceGetAccountingPids, device, room.max(1))?;
         Ok(pids
             .into_iter()
-            .filter_map(|pid| {
-                let stats: nvmlAccountingStats_t =
-                    raw::get_for(&lib.nvmlDeviceGetAccountingStats, device, pid).ok()?;
-                Some(Accounted {
-                    pid,
-                    gpu: Some(stats.gpuUtilization).filter(|&percent| percent != NO_PERCENT),
-                    memory: Some(stats.memoryUtilization).filter(|&percent| percent != NO_PERCENT),
-                    most_memory: Some(stats.maxMemoryUsage).filter(|&bytes| bytes != NO_BYTES),
-                    time: stats.time,
-                })
+            .map(|pid| {
+                let stats = raw::get_for(&lib.nvmlDeviceGetAccountingStats, device, pid);
+                (pid, stats.map(Accounted::from))
             })
+            .filter(|(_, stats)| !matches!(stats, Err(Missing::NOT_FOUND)))
             .collect())
     }
 }
@@ -209,10 +206,15 @@ impl<'d> Gpu<'d> {
 ///
 /// The header of R570 and early R580 numbered 251 to 273 differently: clocks
 /// event reasons at 251 to 255, power smoothing from 256. nvml-wrapper finds
-/// out which of the two the driver has.
+/// out from the driver's version which of the two it has; where there is no
+/// version, a number would be that of another field.
 fn field_id(device: &Device, id: u32) -> Reading<u32> {
     use nvml_wrapper::FieldIdScheme::*;
-    match (device.nvml().field_id_scheme(), id) {
+    let scheme = device.nvml().field_id_scheme();
+    if scheme == V12 && id >= 251 {
+        device.nvml().sys_driver_version()?;
+    }
+    match (scheme, id) {
         (V13Update1, id) => Ok(id),
         (V12, 251..=268) => Ok(id + 5),
         (V12, 269..=273) => Ok(id - 18),
@@ -222,21 +224,22 @@ fn field_id(device: &Device, id: u32) -> Reading<u32> {
 }
 
 /// Answers by key, for questions with a parameter.
-struct Memo<K, T>(RefCell<Vec<(K, Reading<T>)>>);
+struct Memo<K, T>(Mutex<Vec<(K, Reading<T>)>>);
 
 impl<K, T> Default for Memo<K, T> {
     fn default() -> Self {
-        Self(RefCell::default())
+        Self(Mutex::default())
     }
 }
 
 impl<K: PartialEq, T: Clone> Memo<K, T> {
     fn get_or_ask(&self, key: K, ask: impl FnOnce() -> Reading<T>) -> Reading<T> {
-        if let Some((_, answer)) = self.0.borrow().iter().find(|(known, _)| *known == key) {
+        let answers = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, answer)) = answers().iter().find(|(known, _)| *known == key) {
             return answer.clone();
         }
         let answer = ask();
-        self.0.borrow_mut().push((key, answer.clone()));
+        answers().push((key, answer.clone()));
         answer
     }
 }
@@ -247,7 +250,16 @@ macro_rules! questions {
     ($kept:ident / $Kept:ident { $($extra:tt)* }
      $($(#[$doc:meta])* $name:ident: $answer:ty = |$device:ident, $lib:ident| $ask:expr;)*) => {
         #[derive(Default)]
-        struct $Kept { $($name: OnceCell<Reading<$answer>>,)* $($extra)* }
+        struct $Kept { $($name: OnceLock<Reading<$answer>>,)* $($extra)* }
+
+        #[allow(dead_code, reason = "of use only to what is kept longer than a pass")]
+        impl $Kept {
+            fn forget_failures(&mut self) {
+                $(if let Some(Err(_)) = self.$name.get() {
+                    self.$name.take();
+                })*
+            }
+        }
 
         impl Gpu<'_> {
             $(
@@ -304,6 +316,7 @@ questions! { moving / Moving {
         memory_errors: Memo<(u32, u32, u32), u64>,
         total_errors: Memo<(u32, u32), u64>,
         fields: Memo<(u32, u32), FieldNumber>,
+        inforom_versions: Memo<u32, String>,
         clocks: Memo<u32, u32>,
         max_clocks: Memo<u32, u32>,
         application_clocks: Memo<u32, u32>,
@@ -315,16 +328,16 @@ questions! { moving / Moving {
     /// The PCIe lanes in use, `nvmlDeviceGetCurrPcieLinkWidth`.
     pcie_width: u32 = |device, lib| device.current_pcie_link_width();
     /// Whether a display could be connected, `nvmlDeviceGetDisplayMode`.
-    display_connected: bool = |device, lib| device.is_display_connected();
+    display_connected: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetDisplayMode, device);
     /// Whether a display is initialised, `nvmlDeviceGetDisplayActive`.
-    display_active: bool = |device, lib| device.is_display_active();
+    display_active: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetDisplayActive, device);
     /// Whether the driver stays loaded without clients, `nvmlDeviceGetPersistenceMode`.
-    persistence: bool = |device, lib| device.is_in_persistent_mode();
+    persistence: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetPersistenceMode, device);
     /// How the GPU reaches system memory, `nvmlDeviceGetAddressingMode`: 0 none, 1 HMM, 2 ATS.
     addressing_mode: u32 = |device, lib|
         raw::get_versioned(&lib.nvmlDeviceGetAddressingMode, device, |_| ()).map(|mode| mode.value);
     /// Whether ended processes are accounted for, `nvmlDeviceGetAccountingMode`.
-    accounting: bool = |device, lib| device.is_accounting_enabled();
+    accounting: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetAccountingMode, device);
     /// How many processes accounting can hold, `nvmlDeviceGetAccountingBufferSize`.
     accounting_buffer_size: u32 = |device, lib| device.accounting_buffer_size();
     /// Windows' driver models, current and pending (0 WDDM, 1 TCC, 2 MCDM),

@@ -6,7 +6,7 @@ use nvml_wrapper_sys::bindings::*;
 use super::facts::Memory;
 use super::gpu::Gpu;
 use super::raw;
-use super::reading::Reading;
+use super::reading::{Missing, Reading};
 
 /// A compute instance with its share of a GPU instance. What it answers is
 /// asked when it is asked for, and not kept.
@@ -16,17 +16,30 @@ pub struct MigDevice<'d> {
 }
 
 impl<'d> Gpu<'d> {
-    /// Its MIG devices; none where MIG is off or unknown. An index without a
-    /// device (`NVML_ERROR_NOT_FOUND`) is a gap, not an end.
-    pub fn mig_devices(&self) -> Vec<MigDevice<'d>> {
-        let (Ok(device), Ok(most)) = (self.device(), self.max_mig_devices()) else {
-            return Vec::new();
-        };
-        (0..most)
-            .filter_map(|index| {
-                Some(MigDevice {
+    /// Whether it is cut into MIG devices now; not where that is unknown.
+    pub fn in_mig_mode(&self) -> bool {
+        matches!(self.mig(), Ok((true, _)))
+    }
+
+    /// Its MIG devices; none outside MIG mode. An index without a device
+    /// (`NVML_ERROR_NOT_FOUND`) is a gap, not an end.
+    pub fn mig_devices(&self) -> Reading<Vec<MigDevice<'d>>> {
+        if !self.in_mig_mode() {
+            return Ok(Vec::new());
+        }
+        let device = self.device()?;
+        (0..self.max_mig_devices()?)
+            .map(|index| {
+                (
                     index,
-                    device: device.mig_device_by_index(index).ok()?,
+                    device.mig_device_by_index(index).map_err(Missing::from),
+                )
+            })
+            .filter(|(_, device)| !matches!(device, Err(Missing::NOT_FOUND)))
+            .map(|(index, device)| {
+                Ok(MigDevice {
+                    index,
+                    device: device?,
                 })
             })
             .collect()

@@ -6,15 +6,17 @@ mod driver;
 mod facts;
 mod gpu;
 mod mig;
+mod parallel;
 mod raw;
 mod reading;
 mod set;
 mod slot;
 
-pub use driver::{Driver, OpenError};
+pub use driver::{Driver, OpenError, Unanswered};
 pub use facts::*;
 pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
+pub use parallel::each;
 pub use raw::RemappedRows as RemappedRowsByUse;
 pub use reading::{Missing, Reading};
 pub use set::{HOSTNAME_LENGTH, Peer, Took};

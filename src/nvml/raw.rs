@@ -157,6 +157,15 @@ pub fn get<T: Plain, E>(f: &Symbol<Call<*mut T>, E>, device: &Device) -> Reading
     Ok(answer)
 }
 
+/// As [`get`], for `nvmlEnableState_t`; a state that is neither of the two is unknown.
+pub fn get_switch<E>(f: &Symbol<Call<*mut u32>, E>, device: &Device) -> Reading<bool> {
+    match get(f, device)? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Missing::UNKNOWN),
+    }
+}
+
 /// `f(device, &mut question)`, the version set and the rest of `question` as given.
 pub fn get_versioned<T: Versioned, E>(
     f: &Symbol<Call<*mut T>, E>,
@@ -305,7 +314,7 @@ fn list<T: Plain>(
     mut call: impl FnMut(&mut u32, *mut T) -> nvmlReturn_t,
 ) -> Reading<Vec<T>> {
     const MOST: usize = 1 << 20;
-    let mut room = guess;
+    let mut room = guess.min(MOST);
     loop {
         let mut items: Vec<T> = vec![zeroed(); room];
         let mut count = room as u32;

@@ -65,7 +65,7 @@ impl Missing {
     pub const CORRUPTED_INFOROM: Self = Self::Failed(14);
     /// `NVML_ERROR_GPU_IS_LOST`: the GPU has fallen off the bus.
     pub const GPU_IS_LOST: Self = Self::Failed(15);
-    /// `NVML_ERROR_RESET_REQUIRED`.
+    /// `NVML_ERROR_RESET_REQUIRED`: the GPU cannot be used before a reset.
     pub const RESET_REQUIRED: Self = Self::Failed(16);
     /// `NVML_ERROR_IN_USE`.
     pub const IN_USE: Self = Self::Failed(19);

@@ -3,3 +3,4 @@
 pub mod csv;
 mod frame;
 pub mod summary;
+mod width;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::frame;
+use super::{frame, width};
 use crate::nvml::{Memory, Missing, Reading};
 use crate::value::{mebibytes, printable, whole_mebibytes};
 
@@ -48,6 +48,8 @@ pub struct GpuLines {
     pub power_usage: Reading<u32>,
     /// Milliwatts.
     pub power_limit: Reading<u32>,
+    /// Whether NVML gave a handle, without which there is no other reading.
+    pub handle: Reading<()>,
     /// Frame buffer.
     pub memory: Reading<Memory>,
     /// Percent of the last sample that kernels ran.
@@ -88,8 +90,8 @@ pub struct MigLines {
     pub gpu_instance: Reading<u32>,
     /// Its compute instance.
     pub compute_instance: Reading<u32>,
-    /// Its index on its GPU.
-    pub index: u32,
+    /// Its index on its GPU, or why the GPU's MIG devices cannot be read.
+    pub index: Reading<u32>,
     /// Bytes used and in all, of the GPU instance.
     pub memory: Reading<(u64, u64)>,
     /// BAR1 bytes used and in all, of the GPU instance.
@@ -119,6 +121,10 @@ pub struct ProcessLine {
     /// Bytes that it holds.
     pub memory: Reading<u64>,
 }
+
+const GPU_WIDTHS: [usize; 3] = [41, 24, 22];
+const MIG_WIDTHS: [usize; 4] = [18, 34, 11, 23];
+const PROCESS_WIDTH: usize = 89;
 
 const GPU_HEAD: [&str; 3] = [
     " GPU  Name                 Persistence-M \n Fan  Temp   Perf          Pwr:Usage/Cap \n                                         ",
@@ -154,7 +160,7 @@ pub fn summary(summary: &Summary, columns: usize, out: &mut Vec<u8>) {
     let gpus = summary
         .gpus
         .iter()
-        .map(|gpu| gpu.cells().to_vec())
+        .map(|gpu| fitted(gpu.cells(), GPU_WIDTHS))
         .collect();
     let mut blocks = vec![
         [
@@ -166,14 +172,14 @@ pub fn summary(summary: &Summary, columns: usize, out: &mut Vec<u8>) {
     if let Some(devices) = &summary.mig_devices {
         let devices = devices
             .iter()
-            .map(|device| device.cells().to_vec())
+            .map(|device| fitted(device.cells(), MIG_WIDTHS))
             .collect();
         blocks.push(frame::columns(devices, columns, mig_block));
     }
     let processes = summary
         .processes
         .iter()
-        .map(|process| vec![process.cell()])
+        .map(|process| fitted([process.cell()], [PROCESS_WIDTH]))
         .collect();
     blocks.push(frame::columns(processes, columns, |rows| {
         match rows.is_empty() {
@@ -199,21 +205,33 @@ fn mig_block(rows: Vec<Vec<String>>) -> String {
     [title, devices].join("\n")
 }
 
+/// Cells of the widths that their columns have, whatever is in them.
+fn fitted<const N: usize>(cells: [String; N], widths: [usize; N]) -> Vec<String> {
+    cells
+        .iter()
+        .zip(widths)
+        .map(|(cell, width)| width::cell(cell, width))
+        .collect()
+}
+
 fn banner(summary: &Summary) -> String {
     // The number behind NVIDIA-SMI is taken for the driver's by many scripts.
     let driver = text(&summary.driver_version, String::clone);
     let cuda = text(&summary.cuda_version, |(major, minor)| {
         format!("{major}.{minor}")
     });
-    format!(" NVIDIA-SMI {driver:<22} Driver Version: {driver:<14} CUDA Version: {cuda:<9}")
+    let banner =
+        format!(" NVIDIA-SMI {driver:<22} Driver Version: {driver:<14} CUDA Version: {cuda:<9}");
+    width::cell(&banner, PROCESS_WIDTH)
 }
 
 impl GpuLines {
-    /// Widths: 41, 24, 22.
     fn cells(&self) -> [String; 3] {
+        const UNKNOWN_STATE: u32 = 32;
         let fan = inner(&self.fan_speed, |percent| format!("{percent:>3}%"));
         let temperature = inner(&self.temperature, |degrees| format!("{degrees:>3}C"));
         let state = match &self.performance_state {
+            Ok(UNKNOWN_STATE) => word(Missing::UNKNOWN).to_owned(),
             Ok(state) => format!("{:>5}", format!("P{state}")),
             missing => inner(missing, |_| String::new()),
         };
@@ -225,9 +243,9 @@ impl GpuLines {
         });
         [
             format!(
-                " {:<4} {:<27}   {:<4} \n{fan:<5} {temperature:<5}{state:<5}           {power:<5} / {limit:<5} \n{:41}",
+                " {:<4} {}   {:<4} \n{fan:<5} {temperature:<5}{state:<5}           {power:<5} / {limit:<5} \n{:41}",
                 format!("{:>3}", self.index),
-                text(&self.name, |name| cut_name(name).into_owned()),
+                width::left(&text(&self.name, |name| printable(name).into()), 27),
                 text(&self.persistence, |on| on_off(*on)),
                 "",
             ),
@@ -235,7 +253,7 @@ impl GpuLines {
                 "   {:<16}{:>4} \n {:<22} \n{:24}",
                 text(&self.bus_id, String::clone),
                 text(&self.display_active, |on| on_off(*on).trim_end().to_owned()),
-                memory_usage(&self.memory),
+                memory_usage(self.handle, &self.memory),
                 "",
             ),
             format!(
@@ -261,7 +279,6 @@ impl Ecc {
 }
 
 impl MigLines {
-    /// Widths: 18, 34, 11, 23.
     fn cells(&self) -> [String; 4] {
         let pair = |&(used, total): &(u64, u64)| {
             format!(" {:>5}MiB / {:>5}MiB", mebibytes(used), mebibytes(total))
@@ -274,7 +291,7 @@ impl MigLines {
                 format!("{:>3}", self.gpu),
                 id(&self.gpu_instance),
                 id(&self.compute_instance),
-                format!("{:>3}", self.index),
+                text(&self.index, |index| format!("{index:>3}")),
                 "",
             ),
             format!(
@@ -302,17 +319,16 @@ impl MigLines {
 }
 
 impl ProcessLine {
-    /// Width: 89.
     fn cell(&self) -> String {
         let instance = |id: Option<u32>| id.map_or("N/A".to_owned(), |id| format!("{id:>2} "));
         format!(
-            "{:>5}   {}  {} {:>15}{:>7}   {:<32}{:>14} ",
+            "{:>5}   {}  {} {:>15}{:>7}   {}{:>14} ",
             self.gpu,
             instance(self.gpu_instance),
             instance(self.compute_instance),
             text(&self.pid, u32::to_string),
             self.kind,
-            cut_process_name(&self.name),
+            width::left_end(&printable(&self.name), 32),
             match self.memory {
                 Ok(bytes) => format!("{}MiB", whole_mebibytes(bytes)),
                 Err(missing) => format!("{:<8}", word(missing)),
@@ -350,8 +366,11 @@ fn on_off(on: bool) -> String {
 }
 
 /// Used and total; where there is neither, the whole words of the failure.
-fn memory_usage(memory: &Reading<Memory>) -> Cow<'static, str> {
+fn memory_usage(handle: Reading<()>, memory: &Reading<Memory>) -> Cow<'static, str> {
     const WIDTH: usize = 22;
+    if let Err(missing) = handle {
+        return width::left(missing.words(), WIDTH).into();
+    }
     match memory {
         Ok(memory) => format!(
             " {:>6}MiB / {:>6}MiB",
@@ -360,10 +379,7 @@ fn memory_usage(memory: &Reading<Memory>) -> Cow<'static, str> {
         )
         .into(),
         Err(Missing::NO_PERMISSION) => "                 N/A  ".into(),
-        Err(missing) => match missing.words() {
-            words if words.len() > WIDTH => format!("{}...", &words[..WIDTH - 3]).into(),
-            words => words.into(),
-        },
+        Err(missing) => width::left(missing.words(), WIDTH).into(),
     }
 }
 
@@ -385,29 +401,5 @@ fn mig_mode(mig: &Reading<(bool, bool)>) -> Cow<'static, str> {
     match current == pending {
         true => word.into(),
         false => format!("{word}*").into(),
-    }
-}
-
-/// A name too long for its place keeps its beginning.
-fn cut_name(name: &str) -> Cow<'_, str> {
-    const WIDTH: usize = 27;
-    let name = printable(name);
-    match name.chars().count() {
-        0..=WIDTH => name,
-        _ => format!("{}...", name.chars().take(WIDTH - 3).collect::<String>()).into(),
-    }
-}
-
-/// A process name too long for its place keeps its end.
-fn cut_process_name(name: &str) -> Cow<'_, str> {
-    const WIDTH: usize = 32;
-    let name = printable(name);
-    match name.chars().count() {
-        0..=WIDTH => name,
-        length => format!(
-            "...{}",
-            name.chars().skip(length - (WIDTH - 3)).collect::<String>()
-        )
-        .into(),
     }
 }

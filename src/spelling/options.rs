@@ -3,7 +3,7 @@
 
 use super::Form::{self, Dtd, Help, List, Log, Modify, Query, Unit, Version};
 
-use Takes::{Float, Int, MaybeText, Nothing, Text, Uint};
+use Takes::{Float, Int, MaybeAny, MaybeText, Nothing, Text, Uint};
 
 /// What an option takes after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,14 +12,23 @@ pub enum Takes {
     Nothing,
     /// Any text.
     Text,
-    /// Any text, or nothing.
+    /// Any text that does not look like an option, or nothing.
     MaybeText,
+    /// Any text, or nothing.
+    MaybeAny,
     /// A whole number of 32 bits, or one of the words that stand for numbers.
     Int,
     /// The same without a sign.
     Uint,
     /// A number with a fraction.
     Float,
+}
+
+impl Takes {
+    /// Whether the option makes sense with nothing after it.
+    pub fn may_be_alone(self) -> bool {
+        matches!(self, Nothing | MaybeText | MaybeAny)
+    }
 }
 
 /// One option.
@@ -81,7 +90,7 @@ pub const GROUPS: &[Group] = &[
         opt("--version", Nothing, &[Version], "", "Show the versions of the tool, NVML, the driver and CUDA"),
         opt("-L --list-gpus", Nothing, &[List], "", "List the GPUs, with the MIG devices on them"),
         opt("-B --list-excluded-gpus --list-blacklist-gpus", Nothing, &[List], "", "List the GPUs that the driver leaves out"),
-        opt("-col --columns", Int, &[Log], "N", "Show the summary in N columns, 1 to 64"),
+        opt("-col --columns", Uint, &[Log], "N", "Show the summary in N columns, 1 to 64"),
     ]},
     Group { title: "WITH THE SUMMARY, -q OR --query-*", options: &[
         opt("-i --id", Text, &[Modify, Unit, Query, Log], "IDS", "Only these GPUs: index, UUID, serial or PCI bus id,\nseveral with commas between them"),
@@ -111,7 +120,7 @@ pub const GROUPS: &[Group] = &[
         opt("--help-query-accounted-apps", Nothing, &[Query], "", "Fields of --query-accounted-apps"),
         opt("--help-query-retired-pages", Nothing, &[Query], "", "Fields of --query-retired-pages"),
         opt("--help-query-remapped-rows", Nothing, &[Query], "", "Fields of --query-remapped-rows"),
-        opt("--format", MaybeText, &[Query], "LIST", "csv, with noheader for no heading line and nounits\nfor bare numbers"),
+        opt("--format", MaybeAny, &[Query], "LIST", "csv, with noheader for no heading line and nounits\nfor bare numbers"),
     ]},
     Group { title: "CHANGING A GPU (one change at a time; most need root)", options: &[
         opt("-pm --persistence-mode", Int, &[Modify], "MODE", "Keep the driver loaded: 0/DISABLED, 1/ENABLED"),

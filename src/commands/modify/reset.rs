@@ -18,7 +18,7 @@ pub struct Facts {
     persistent: Reading<bool>,
     vgpu: Reading<bool>,
     operation_modes: Reading<(u32, u32)>,
-    mig_devices: usize,
+    mig_devices: Reading<usize>,
     peers: Reading<Vec<Peer>>,
 }
 
@@ -33,7 +33,7 @@ impl Facts {
             persistent: gpu.persistence(),
             vgpu: gpu.is_vgpu(),
             operation_modes: gpu.operation_modes(),
-            mig_devices: gpu.mig_devices().len(),
+            mig_devices: gpu.mig_devices().map(|devices| devices.len()),
             peers: gpu.nvlink_peers(),
         }
     }
@@ -160,7 +160,9 @@ impl Reset<'_> {
                 ),
             ));
         }
-        if gpu.mig_devices > 0 {
+        let mig_devices =
+            supported(gpu.mig_devices).map_err(|why| unknown("the MIG devices", why))?;
+        if mig_devices.is_some_and(|number| number > 0) {
             return Err((
                 Status::InUse,
                 format!(

@@ -120,8 +120,8 @@ fn delay(machine: &Machine, function: &str, call: u32) {
 }
 
 /// The code of the first `[[fault]]` row that this call falls under. A row names functions (`function`,
-/// a pattern or several) and a `code`; it may name functions to `except`, one `gpu`, and the call to
-/// start `from`.
+/// a pattern or several) and a `code`; it may name functions to `except`, one `gpu`, and the first
+/// (`from`) and the last (`until`) call that fails.
 fn fault(
     machine: &Machine,
     function: &str,
@@ -140,7 +140,8 @@ fn fault(
         let hit = listed("function")
             && !listed("except")
             && gpu.is_none_or(|gpu| subject.is_some_and(|s| s.gpu as i64 == gpu))
-            && i64::from(call) >= integer(row, "from").unwrap_or(1);
+            && i64::from(call) >= integer(row, "from").unwrap_or(1)
+            && i64::from(call) <= integer(row, "until").unwrap_or(i64::MAX);
         hit.then(|| code(row.get("code")?.as_str()?)).flatten()
     })
 }

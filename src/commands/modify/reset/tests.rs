@@ -105,7 +105,7 @@ fn idle(index: u32) -> Facts {
         persistent: Ok(false),
         vgpu: Ok(false),
         operation_modes: Err(Missing::NotSupported),
-        mig_devices: 0,
+        mig_devices: Ok(0),
         peers: Err(Missing::NotSupported),
     }
 }
@@ -160,7 +160,7 @@ fn what_speaks_against_it_is_found_before_any_gpu_is_touched() {
         ),
         (
             Facts {
-                mig_devices: 2,
+                mig_devices: Ok(2),
                 ..idle(1)
             },
             Status::InUse,

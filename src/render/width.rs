@@ -1,0 +1,100 @@
+//! Text by the places that it takes on a terminal, where a letter may take two.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// What stands for the part that was cut off.
+const CUT: &str = "...";
+
+/// So many places wide: blanks behind what is shorter, the end cut off what is longer.
+pub fn left(text: &str, width: usize) -> String {
+    match text.width() {
+        taken if taken <= width => padded(text, width),
+        _ => {
+            let kept = beginning(text, width.saturating_sub(CUT.len()));
+            padded(&format!("{kept}{CUT}"), width)
+        }
+    }
+}
+
+/// As [`left`], with the beginning cut off what is longer.
+pub fn left_end(text: &str, width: usize) -> String {
+    match text.width() {
+        taken if taken <= width => padded(text, width),
+        _ => {
+            let kept = end(text, width.saturating_sub(CUT.len()));
+            padded(&format!("{CUT}{kept}"), width)
+        }
+    }
+}
+
+/// A cell of several lines, each of them so many places wide, so that no value,
+/// however long, bursts the frame.
+pub fn cell(text: &str, width: usize) -> String {
+    let lines: Vec<Cow<str>> = text
+        .split('\n')
+        .map(|line| match line.width() {
+            taken if taken == width => line.into(),
+            taken if taken < width => padded(line, width).into(),
+            _ => padded(beginning(line, width), width).into(),
+        })
+        .collect();
+    lines.join("\n")
+}
+
+fn padded(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(text.width());
+    format!("{text}{:blanks$}", "")
+}
+
+/// As much of the beginning as there is room for.
+fn beginning(text: &str, room: usize) -> &str {
+    &text[..fitting(text.char_indices(), room, |(at, c)| at + c.len_utf8()).unwrap_or(0)]
+}
+
+/// As much of the end as there is room for.
+fn end(text: &str, room: usize) -> &str {
+    &text[fitting(text.char_indices().rev(), room, |(at, _)| at).unwrap_or(text.len())..]
+}
+
+/// Where the last character is that there is room for.
+fn fitting(
+    characters: impl Iterator<Item = (usize, char)>,
+    room: usize,
+    place: impl Fn((usize, char)) -> usize,
+) -> Option<usize> {
+    characters
+        .scan(0, |taken, (at, c)| {
+            *taken += c.width().unwrap_or(0);
+            (*taken <= room).then_some((at, c))
+        })
+        .last()
+        .map(place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_takes_its_places() {
+        let cases = [
+            ("", "     ", "     "),
+            ("abc", "abc  ", "abc  "),
+            ("abcde", "abcde", "abcde"),
+            ("abcdef", "ab...", "...ef"),
+            ("用户用", "用...", "...用"),
+            ("a用户b", "a... ", "...b "),
+        ];
+        for (text, from_start, from_end) in cases {
+            assert_eq!(left(text, 5), from_start, "{text}");
+            assert_eq!(left_end(text, 5), from_end, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_line_of_a_cell_takes_its_places() {
+        assert_eq!(cell("ab\nabcd\n用户", 3), "ab \nabc\n用 ");
+    }
+}

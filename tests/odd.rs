@@ -1,0 +1,273 @@
+//! Boxes that do not behave: values that nobody foresaw, questions that fail once, arguments and pipes
+//! of an odd kind. Each box is made for its test.
+#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+
+mod common;
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{nvsmi, run, scratch, script, stdout};
+use unicode_width::UnicodeWidthStr;
+
+/// A box by its text; the name keeps it apart from those of other tests.
+fn made(name: &str, text: &str) -> String {
+    let path = scratch(&format!("{name}.toml"));
+    std::fs::write(&path, text).expect("a file of our own");
+    path.display().to_string()
+}
+
+fn shown(simulated: &str, args: &[&str]) -> String {
+    let output = run(simulated, args);
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    stdout(&output)
+}
+
+#[test]
+fn the_time_zone_may_be_an_area_a_rule_or_a_file() {
+    let hour = |zone: &str| {
+        let output = nvsmi("h200")
+            .env("TZ", zone)
+            .args(["--query-gpu=timestamp", "--format=csv,noheader"])
+            .output()
+            .expect("nvsmi runs");
+        let shown = stdout(&output);
+        let hour = shown.get(11..13).and_then(|hour| hour.parse::<i32>().ok());
+        hour.expect("an hour")
+    };
+    let here = |zone| (hour(zone) - hour("UTC")).rem_euclid(24);
+    assert_eq!(here("JST-9"), 9);
+    if std::path::Path::new("/usr/share/zoneinfo/Asia/Tokyo").exists() {
+        for zone in [
+            "Asia/Tokyo",
+            ":Asia/Tokyo",
+            "/usr/share/zoneinfo/Asia/Tokyo",
+        ] {
+            assert_eq!(here(zone), 9, "{zone}");
+        }
+    }
+}
+
+#[test]
+fn no_value_bursts_the_frame_of_the_table() {
+    let wide = made(
+        "wide",
+        r#"inherits = "mig"
+        [gpu.0]
+        name = "图形处理器图形处理器图形处理器图形处理器"
+        power_usage = "4000000 W"
+        processes = [
+            { pid = 7, type = "C", name = "/home/用户/venv/bin/python", memory = "1 MiB" },
+            { pid = 8, type = "C", name = "/home/用户/用户用户用户用户用户用户用户/venv/bin/python", memory = "1 MiB" },
+            { pid = 9, type = "G", name = "a\u202eb\u200bc", memory = "1 MiB" },
+        ]"#,
+    );
+    let table = shown(&wide, &[]);
+    for line in table.lines().skip(1).filter(|line| !line.is_empty()) {
+        assert_eq!(line.width(), 91, "{line}");
+    }
+    assert!(table.contains("/home/用户/venv/bin/python  "), "{table}");
+    assert!(table.contains(r"a\u{202e}b\u{200b}c"), "{table}");
+}
+
+#[test]
+fn a_state_that_nobody_knows_is_no_other_failure() {
+    let newer = made(
+        "newer",
+        "inherits = \"h200\"\n[gpu.0]\npersistence_mode = 7\naccounting.mode = 9\nperformance_state = 32\ndisplay.active = 15\ndisplay.mode = 3\n",
+    );
+    let fields = "persistence_mode,accounting.mode,pstate,display_active,display_attached";
+    assert_eq!(
+        shown(
+            &newer,
+            &[&format!("--query-gpu={fields}"), "--format=csv,noheader"]
+        ),
+        "[Unknown Error], [Unknown Error], [Unknown Error], [Unknown Error], [Unknown Error]\n"
+    );
+    let table = shown(&newer, &[]);
+    assert!(table.contains("| N/A   34C ERR!  "), "{table}");
+}
+
+#[test]
+fn a_fact_that_could_not_be_read_is_asked_again_for_the_next_sample() {
+    let once = made(
+        "once",
+        "inherits = \"h200\"\n[[fault]]\nfunction = \"nvmlDeviceGetName\"\nuntil = 1\ncode = \"TIMEOUT\"\n",
+    );
+    let shown = script(
+        &once,
+        "timeout --preserve-status 0.5 nvidia-smi --query-gpu=name --format=csv,noheader -lms 100 | cat",
+    );
+    let shown = stdout(&shown);
+    let mut lines = shown.lines();
+    assert_eq!(lines.next(), Some("[Timeout]"));
+    assert!(lines.clone().count() >= 2, "{shown}");
+    assert!(lines.all(|line| line == "NVIDIA H200"), "{shown}");
+}
+
+#[test]
+fn one_list_of_processes_does_not_hide_another() {
+    for list in ["Graphics", "MPSCompute"] {
+        let half = made(
+            &format!("half-{list}"),
+            &format!(
+                "inherits = \"h200-busy\"\n[[fault]]\nfunction = \"nvmlDeviceGet{list}RunningProcesses\"\ncode = \"UNKNOWN\"\n"
+            ),
+        );
+        let table = shown(&half, &[]);
+        let failure = "|    0   N/A  N/A            ERR!    N/A   Unknown Error                         ERR!     |";
+        assert!(table.contains(failure), "{table}");
+        assert!(table.contains("     C   "), "{table}");
+    }
+}
+
+#[test]
+fn an_account_that_cannot_be_read_is_no_account_less() {
+    let kept = made(
+        "accounts",
+        "inherits = \"mig\"\n[[fault]]\nfunction = \"nvmlDeviceGetAccountingStats\"\ncode = \"NO_PERMISSION\"\n",
+    );
+    let asked = ["--query-accounted-apps=pid,time", "--format=csv,noheader"];
+    let whole = shown("mig", &asked);
+    let shown = shown(&kept, &asked);
+    assert!(!whole.is_empty());
+    assert_eq!(shown.lines().count(), whole.lines().count());
+    for (line, known) in shown.lines().zip(whole.lines()) {
+        let pid = known.split(", ").next().expect("a pid");
+        assert_eq!(line, format!("{pid}, [Insufficient Permissions]"));
+    }
+}
+
+#[test]
+fn mig_devices_that_cannot_be_read_are_not_none() {
+    for function in [
+        "nvmlDeviceGetMigDeviceHandleByIndex",
+        "nvmlDeviceGetMaxMigDeviceCount",
+    ] {
+        let cut = made(
+            &format!("cut-{function}"),
+            &format!(
+                "inherits = \"mig\"\n[[fault]]\nfunction = \"{function}\"\ncode = \"NO_PERMISSION\"\n"
+            ),
+        );
+        let table = shown(&cut, &[]);
+        assert!(!table.contains("No MIG devices found"), "{table}");
+        assert!(table.contains("|  0 ERR!ERR! ERR! |"), "{table}");
+        let list = run(&cut, &["-L"]);
+        assert_eq!(list.status.code(), Some(4), "{list:?}");
+        let last = "Unable to determine the MIG devices of gpu 0: Insufficient Permissions\n";
+        assert!(stdout(&list).ends_with(last), "{list:?}");
+    }
+}
+
+#[test]
+fn a_field_whose_number_depends_on_an_unknown_version_is_not_another_field() {
+    let unnumbered = made(
+        "unnumbered",
+        r#"inherits = "h200-busy"
+        [gpu.0]
+        event_counters = { sw_thermal_slowdown = "111 us", hw_thermal_slowdown = "222 us", hw_power_brake_slowdown = "333 us" }
+        [[fault]]
+        function = "nvmlSystemGetDriverVersion"
+        code = "UNKNOWN""#,
+    );
+    let fields = "clocks_event_reasons_counters.hw_thermal_slowdown,power_smoothing.active_profile";
+    let asked = [&format!("--query-gpu={fields}"), "--format=csv,noheader"];
+    assert_eq!(
+        shown(&unnumbered, &asked),
+        "[Unknown Error], [Unknown Error]\n"
+    );
+}
+
+#[test]
+fn a_gpu_that_may_not_be_opened_says_so() {
+    let barred = made(
+        "barred",
+        "inherits = \"h100x8\"\n[[fault]]\nfunction = \"nvmlDeviceGetHandle*\"\ngpu = 3\ncode = \"NO_PERMISSION\"\n",
+    );
+    let output = run(&barred, &["-i", "3"]);
+    assert_eq!(output.status.code(), Some(4));
+    let table = stdout(&output);
+    assert_eq!(table.matches("Insufficient Permis").count(), 2, "{table}");
+    assert!(!table.contains("No running processes found"), "{table}");
+}
+
+#[test]
+fn an_argument_that_is_no_text_is_refused_and_no_file_written() {
+    let name = b"nvsmi-\xff.txt";
+    let folder = scratch("not-text");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let output = nvsmi("h200")
+        .current_dir(&folder)
+        .arg("-f")
+        .arg(OsStr::from_bytes(name))
+        .output()
+        .expect("nvsmi runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        stdout(&output),
+        "ERROR: Option nvsmi-\u{fffd}.txt is not UTF-8.\n\n"
+    );
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder").count(), 0);
+}
+
+#[test]
+fn intervals_of_any_length_neither_panic_nor_spin() {
+    let samples = |interval: &str| {
+        let text = format!(
+            "timeout --preserve-status 0.5 nvidia-smi --query-gpu=index --format=csv,noheader {interval} | cat
+            exit ${{PIPESTATUS[0]}}"
+        );
+        let output = script("h200", &text);
+        assert!(output.status.success(), "{interval}: {output:?}");
+        assert!(output.stderr.is_empty(), "{interval}: {output:?}");
+        stdout(&output).lines().count()
+    };
+    assert_eq!(samples("-l 1e19"), 1);
+    for short in ["-l 1e-9", "-lms 0.0001"] {
+        let samples = samples(short);
+        assert!(
+            (2..=501).contains(&samples),
+            "{short}: {samples} samples in 0.5 s"
+        );
+    }
+}
+
+#[test]
+fn a_loop_ends_quietly_on_quit() {
+    let output = script(
+        "h200",
+        "timeout --preserve-status -s QUIT 0.4 nvidia-smi --query-gpu=index -lms 100 | cat
+        exit ${PIPESTATUS[0]}",
+    );
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn a_full_pipe_that_does_not_block_is_waited_for() {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    // The pipe's open file description is set not to block by whoever shares it.
+    let set = std::process::Command::new("python3")
+        .args(["-c", "import os; os.set_blocking(1, False)"])
+        .stdout(writer.try_clone().expect("the same pipe"))
+        .status();
+    if !set.is_ok_and(|status| status.success()) {
+        return; // python3 is not everywhere.
+    }
+    let mut child = nvsmi("h200")
+        .args(["-lms", "1"])
+        .stdout(Stdio::from(writer))
+        .spawn()
+        .expect("nvsmi runs");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_millis(800) {
+        assert!(child.try_wait().expect("a child").is_none(), "it gave up");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("it still runs");
+    child.wait().expect("its end");
+    drop(reader);
+}
