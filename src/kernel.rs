@@ -77,6 +77,13 @@ impl Kernel {
         answer.is_ok_and(|answer| answer.trim() == "1")
     }
 
+    /// Whether nvidia-drm sets display modes, which keeps the driver on every GPU
+    /// that has a display engine.
+    pub fn sets_modes(&self) -> bool {
+        let parameter = self.sysfs.join("module/nvidia_drm/parameters/modeset");
+        fs::read_to_string(parameter).is_ok_and(|answer| answer.trim() == "Y")
+    }
+
     /// Why a device cannot be reset in this way, if so.
     pub fn cannot_reset(&self, bus_id: &str, method: Method) -> Option<String> {
         let device = self.device(bus_id);

@@ -375,6 +375,26 @@ fn a_dry_run_changes_nothing() {
     );
 }
 
+/// A pair of clocks that the GPU does not list is refused as NVML would refuse it.
+#[test]
+fn a_dry_run_looks_clocks_up() {
+    let state = scratch("modify-dry-clocks");
+    let dry = |clocks: &str| {
+        let line = ["-ac", clocks, "-i", "4", "--dry-run"];
+        stdout(&run(&[], &line, &state))
+    };
+    for clocks in ["2619,1201", "2618,1200", "1,2"] {
+        let text = dry(clocks);
+        assert!(!text.contains("Would"), "{text}");
+        let reasons = ["is not supported for GPU", "does not have permission"];
+        assert!(reasons.iter().any(|reason| text.contains(reason)), "{text}");
+    }
+    assert_eq!(
+        dry("2619,1200").contains("Would change the applications clocks"),
+        is_root()
+    );
+}
+
 #[test]
 fn a_dry_run_tells_from_what_to_what() {
     if !is_root() {

@@ -213,6 +213,9 @@ fn rehearse(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Ref
     if !is_root() && !(row.free)(gpu) {
         return Err(refusal(row, gpu, bus_id, wish, Missing::NO_PERMISSION));
     }
+    if !(row.listed)(gpu, wish) {
+        return Err(refusal(row, gpu, bus_id, wish, Missing::INVALID_ARGUMENT));
+    }
     let from = (row.now)(gpu, wish).unwrap_or_else(|why| why.words_or_not_available().to_owned());
     Ok(Done::unchanged(
         fill(row.would, bus_id, wish, &[("from", &from)]) + "\n",

@@ -192,7 +192,7 @@ impl Reset<'_> {
             .device_file
             .map_err(|why| unknown("the device file", why))?;
         let users = self.kernel.users(minor).map_err(|error: io::Error| {
-            let text = format!("GPU Reset couldn't run because it could not be determined who uses GPU {}: {error}\n", gpu.bus_id);
+            let text = format!("GPU Reset couldn't run because it could not be determined who uses GPU {}: {error}. Please do this as root of the host, not in a container.\n", gpu.bus_id);
             (Status::Other, text)
         })?;
         if users.is_empty() {

@@ -59,6 +59,9 @@ pub struct Row {
     pub now: fn(&Gpu, &Wish) -> Reading<String>,
     /// What `--dry-run` says.
     pub would: &'static str,
+    /// Whether the GPU lists what is wished, as far as it has a list; the change
+    /// itself leaves that to NVML.
+    pub listed: fn(&Gpu, &Wish) -> bool,
     /// Whether anybody may do it, not only root.
     pub free: fn(&Gpu) -> bool,
 }
@@ -136,6 +139,7 @@ pub const ROW: Row = Row {
     volatile: false,
     now: |_, _| Err(Missing::NotSupported),
     would: "",
+    listed: |_, _| true,
     free: |_| false,
 };
 

@@ -323,6 +323,15 @@ pub const APPLICATIONS_CLOCKS: Row = Row {
     volatile: true,
     now: |gpu, _| applications_clocks(gpu),
     would: "Would change the applications clocks from {from} to (MEM {a}, SM {b}) for GPU {gpu}.",
+    listed: |gpu, wish| {
+        let [memory, graphics] = wish.numbers;
+        let clocks = gpu.supported_graphics_clocks(memory);
+        // NVML answers NOT_FOUND or INVALID_ARGUMENT for a memory clock that there is not.
+        match clocks {
+            Ok(clocks) => clocks.contains(&graphics),
+            Err(why) => why == Missing::NotSupported,
+        }
+    },
     free: |gpu| gpu.are_applications_clocks_restricted() == Ok(false),
     ..ROW
 };
