@@ -160,6 +160,14 @@ impl Reset<'_> {
                 ),
             ));
         }
+        if self.kernel.sets_modes() {
+            return Err((
+                Status::InUse,
+                format!(
+                    "GPU Reset couldn't run because the module nvidia_drm (modeset=1) keeps the driver on GPU {name}. Please unload it first.\n"
+                ),
+            ));
+        }
         let mig_devices =
             supported(gpu.mig_devices).map_err(|why| unknown("the MIG devices", why))?;
         if mig_devices.is_some_and(|number| number > 0) {

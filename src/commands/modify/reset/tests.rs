@@ -256,6 +256,22 @@ fn linked_gpus_are_reset_together() {
 }
 
 #[test]
+fn a_gpu_that_the_console_is_on_is_left_alone() {
+    let machine = Machine::new();
+    let folder = machine.kernel.sysfs.join("module/nvidia_drm/parameters");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("modeset"), "Y\n").unwrap();
+    let error = machine.run(&[idle(0)]).0.unwrap_err();
+    assert_eq!(error.status(), Status::InUse);
+    assert!(machine.untouched());
+    fs::write(folder.join("modeset"), "N\n").unwrap();
+    machine.put(0, "boot_vga", "1\n");
+    let error = machine.run(&[idle(0)]).0.unwrap_err();
+    assert!(error.to_string().contains("is the primary GPU"), "{error}");
+    assert!(machine.untouched());
+}
+
+#[test]
 fn only_root_resets() {
     let machine = Machine::new();
     let (done, _) = machine.run_with(&[idle(0)], Method::FunctionLevel, false, false);
