@@ -129,26 +129,6 @@ pub enum Command {
     },
 }
 
-impl Command {
-    /// Its name, as a user would type it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Summary { .. } => "the summary",
-            Self::ListGpus => "-L",
-            Self::ListExcluded => "-B",
-            Self::Version => "--version",
-            Self::Help => "-h",
-            Self::HelpQuery(_) => "--help-query-*",
-            Self::Query { list, .. } => list.option(),
-            Self::Log { .. } => "-q",
-            Self::Dtd { .. } => "--dtd",
-            Self::Modify(_) => "a change to a GPU",
-            Self::Led(_) => "-t",
-            Self::Subcommand { name, .. } => name,
-        }
-    }
-}
-
 impl Default for Command {
     fn default() -> Self {
         Self::Summary { columns: None }

@@ -246,8 +246,23 @@ impl Error {
         Self::new(Status::InvalidArgument, message)
     }
 
+    /// `-i` of the units' report is no number; nvidia-smi's units have one each.
+    pub fn unit_id(id: &str) -> Self {
+        Self::new(
+            Status::InvalidArgument,
+            format!("Invalid format for Unit index id: {id}\n"),
+        )
+    }
+
+    /// There is no such unit.
+    pub fn no_unit(index: u32) -> Self {
+        Self::new(
+            Status::InvalidArgument,
+            format!("Specified unit index {index} is not valid\n"),
+        )
+    }
+
     /// A name in the list of `-d` that is no section.
-    #[expect(dead_code, reason = "-q is not built yet")]
     pub fn unknown_section() -> Self {
         Self::new(
             Status::InvalidArgument,

@@ -6,6 +6,7 @@
 mod args;
 mod clock;
 mod commands;
+mod document;
 mod error;
 mod fields;
 mod help;
@@ -13,6 +14,7 @@ mod kernel;
 mod nvml;
 mod output;
 mod render;
+mod sections;
 mod spelling;
 mod value;
 
@@ -24,7 +26,7 @@ use crate::args::admin;
 use crate::args::{Admin, Args, Change, Command, Interval, Modify};
 use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
-use crate::commands::{confidential, drain, led, list, modify, query, summary, version};
+use crate::commands::{confidential, drain, led, list, log, modify, query, summary, version};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::nvml::{Driver, Gpu};
@@ -78,6 +80,37 @@ fn run() -> anyhow::Result<()> {
             )?;
             return Ok(all_there(&gpus)?);
         }
+        Command::Log {
+            display,
+            xml,
+            dtd,
+            unit,
+        } => {
+            let every = interval(&args)?;
+            let driver = open()?;
+            let report = log::Report::new(display.as_deref(), *xml, *dtd)?;
+            let mut gpus = match unit {
+                true => log::no_units(&driver, args.ids.as_deref()).map(|()| Vec::new()),
+                false => select(&driver, &args),
+            }?;
+            let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
+            repeat(
+                every,
+                &mut gpus,
+                &mut output,
+                answer,
+                |gpus, time, out| match unit {
+                    true => report.units(&driver, time, out),
+                    false => report.gpus(&driver, gpus, time, out),
+                },
+            )?;
+            return Ok(all_there(&gpus)?);
+        }
+        Command::Dtd { unit } => {
+            log::dtd(*unit, &mut answer);
+            Output::open(args.file.as_deref(), Error::log_file)?.write(&answer)?;
+            return Ok(());
+        }
         Command::Modify(asked) => {
             let driver = open()?;
             if let Some(Change::GpuReset { kind }) = &asked.change {
@@ -97,7 +130,6 @@ fn run() -> anyhow::Result<()> {
             Some(asked) => return administer(asked),
             None => return Err(Error::not_built(name).into()),
         },
-        command => return Err(Error::not_built(command.name()).into()),
     }
     Output::stdout()?.write(&answer)?;
     Ok(())

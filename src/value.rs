@@ -98,6 +98,24 @@ pub const fn active(active: bool) -> Value {
     Value::word(if active { "Active" } else { "Not Active" })
 }
 
+/// "Supported" or "Not Supported".
+pub const fn supported(can: bool) -> Value {
+    Value::word(if can { "Supported" } else { "Not Supported" })
+}
+
+/// A UUID's 16 bytes as text.
+pub fn uuid(bytes: [u8; 16]) -> String {
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!(
+        "{}-{}-{}-{}-{}",
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..]
+    )
+}
+
 /// Text that cannot disturb a terminal or break a line: control characters, and
 /// those that are invisible or turn the direction, are shown as escapes.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -137,6 +155,16 @@ pub enum Unit {
     Milliseconds,
     /// Microseconds.
     Microseconds,
+    /// Degrees Celsius.
+    Celsius,
+    /// Kilobytes, 2^10 bytes, a second.
+    KilobytesPerSecond,
+    /// Seconds.
+    Seconds,
+    /// Milliwatts a second.
+    MilliwattsPerSecond,
+    /// Banks of memory.
+    Banks,
 }
 
 impl Unit {
@@ -150,6 +178,11 @@ impl Unit {
             Self::Megahertz => "MHz",
             Self::Milliseconds => "ms",
             Self::Microseconds => "us",
+            Self::Celsius => "C",
+            Self::KilobytesPerSecond => "KB/s",
+            Self::Seconds => "sec",
+            Self::MilliwattsPerSecond => "mW/s",
+            Self::Banks => "bank(s)",
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod confidential;
 pub mod drain;
 pub mod led;
 pub mod list;
+pub mod log;
 pub mod modify;
 pub mod query;
 pub mod repeat;

@@ -2,7 +2,7 @@
 
 use jiff::ZonedDateTime as Time;
 
-use crate::nvml::{Context, Driver, Gpu, MigDevice, Missing, Reading, each};
+use crate::nvml::{Driver, Gpu, MigDevice, Missing, Reading, Running, each};
 use crate::render::summary::{Ecc, GpuLines, MigLines, ProcessLine, Summary, summary as render};
 use crate::value::date;
 
@@ -113,11 +113,7 @@ fn mig_device(gpu: &Gpu, mig: &MigDevice) -> MigLines {
 /// The processes of a GPU by id, each once, with the lists that it is in; before
 /// them one line where a list cannot be read.
 fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
-    let lists = [
-        gpu.compute_processes(),
-        gpu.graphics_processes(),
-        gpu.mps_processes(),
-    ];
+    let lists = gpu.process_lists();
     let no_handle = gpu.device().err();
     let unreadable = no_handle
         .or_else(|| {
@@ -125,24 +121,8 @@ fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
             failures.copied().find(is_telling)
         })
         .map(|missing| unreadable_line(gpu, missing));
-    let mut processes: Vec<(Context, [bool; 3])> = Vec::new();
-    for (list, contexts) in lists.into_iter().enumerate() {
-        for context in contexts.unwrap_or_default() {
-            match processes
-                .iter_mut()
-                .find(|(known, _)| same(known, &context))
-            {
-                Some((_, lists)) => lists[list] = true,
-                None => {
-                    let mut lists = [false; 3];
-                    lists[list] = true;
-                    processes.push((context, lists));
-                }
-            }
-        }
-    }
-    processes.sort_by_key(|(context, _)| context.pid);
-    let processes = processes.into_iter().filter_map(|(context, lists)| {
+    let processes = Running::merge(lists).into_iter().filter_map(|process| {
+        let context = process.context;
         let name = match driver.process_name(context.pid) {
             // It has ended since, or it is not of this container.
             Err(Missing::NOT_FOUND) => return None,
@@ -154,7 +134,7 @@ fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
             gpu_instance: context.gpu_instance,
             compute_instance: context.compute_instance,
             pid: Ok(context.pid),
-            kind: kind(lists),
+            kind: process.kind(),
             name,
             memory: context.memory,
         })
@@ -183,21 +163,5 @@ fn unreadable_line(gpu: &Gpu, missing: Missing) -> ProcessLine {
         kind: "N/A",
         name: missing.words().to_owned(),
         memory: Err(missing),
-    }
-}
-
-fn same(one: &Context, other: &Context) -> bool {
-    (one.pid, one.gpu_instance, one.compute_instance)
-        == (other.pid, other.gpu_instance, other.compute_instance)
-}
-
-/// C for compute, G for graphics, M for compute through MPS.
-fn kind([compute, graphics, mps]: [bool; 3]) -> &'static str {
-    match (mps, compute, graphics) {
-        (true, _, true) => "M+C+G",
-        (true, _, false) => "M+C",
-        (false, true, true) => "C+G",
-        (false, true, false) => "C",
-        (false, false, _) => "G",
     }
 }

@@ -146,6 +146,17 @@ impl Driver {
         raw::vgpu_driver_capability(self.nvml.lib(), HETEROGENEOUS_MULTI_VGPU).map(|can| can != 0)
     }
 
+    /// How many S-class units are attached, `nvmlUnitGetCount`.
+    pub fn unit_count(&self) -> Reading<u32> {
+        raw::unit_count(self.nvml.lib())
+    }
+
+    /// Host interface cards and the version of their firmware,
+    /// `nvmlSystemGetHicVersion`.
+    pub fn interface_cards(&self) -> Reading<Vec<(u32, String)>> {
+        raw::interface_cards(self.nvml.lib())
+    }
+
     /// Every GPU, in NVML's order, each with its handle
     /// (`nvmlDeviceGetHandleByIndex_v2`) or the reason why it has none.
     pub fn gpus(&self) -> Reading<Vec<Gpu<'_>>> {

@@ -84,6 +84,12 @@ pub struct EncoderStats {
     pub average_latency: u32,
 }
 
+/// BAR1 memory, bytes, from `nvmlDeviceGetBAR1MemoryInfo`.
+pub type Bar1 = nvmlBAR1Memory_t;
+
+/// The multiprocessors and engines of a MIG device, from `nvmlDeviceGetAttributes_v2`.
+pub type MigAttributes = nvmlDeviceAttributes_t;
+
 /// SRAM error counts, from `nvmlDeviceGetSramEccErrorStatus`.
 pub type Sram = nvmlEccSramErrorStatus_v1_t;
 
@@ -175,6 +181,8 @@ pub struct Accounted {
     pub most_memory: Option<u64>,
     /// How long it had a context, milliseconds; 0 while it runs.
     pub time: u64,
+    /// Whether it still runs.
+    pub running: bool,
 }
 
 impl From<nvmlAccountingStats_t> for Accounted {
@@ -187,6 +195,7 @@ impl From<nvmlAccountingStats_t> for Accounted {
             memory: percent(stats.memoryUtilization),
             most_memory: Some(stats.maxMemoryUsage).filter(|&bytes| bytes != NO_BYTES),
             time: stats.time,
+            running: stats.isRunning != 0,
         }
     }
 }

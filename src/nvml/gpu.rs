@@ -1,6 +1,6 @@
 //! One GPU: one method per question, each asked at most once per pass.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nvml_wrapper::Device;
 use nvml_wrapper::enum_wrappers::device::Clock;
@@ -21,6 +21,7 @@ pub struct Gpu<'d> {
     device: Reading<Device<'d>>,
     lasting: Lasting,
     moving: Moving,
+    pub(super) report: super::report::Report,
 }
 
 impl<'d> Gpu<'d> {
@@ -31,6 +32,7 @@ impl<'d> Gpu<'d> {
             device,
             lasting: Lasting::default(),
             moving: Moving::default(),
+            report: Default::default(),
         }
     }
 
@@ -48,6 +50,7 @@ impl<'d> Gpu<'d> {
     /// asked anew.
     pub fn forget(&mut self) {
         self.moving = Moving::default();
+        self.report = Default::default();
         self.lasting.forget_failures();
     }
 
@@ -88,6 +91,25 @@ impl<'d> Gpu<'d> {
                 .pop()
                 .unwrap_or(Err(Missing::UNKNOWN))
         })
+    }
+
+    /// Asks for several fields in one call, so that [`Gpu::field`] has them.
+    pub fn ask_fields(&self, ids: impl IntoIterator<Item = (u32, u32)>) {
+        let Ok(device) = self.device() else { return };
+        let unknown = ids.into_iter().filter(|key| !self.moving.fields.has(key));
+        let (keys, asked): (Vec<_>, Vec<_>) = unknown
+            .filter_map(|(id, scope)| Some(((id, scope), (field_id(device, id).ok()?, scope))))
+            .unzip();
+        if asked.is_empty() {
+            return;
+        }
+        let answers = match raw::field_values(device, &asked) {
+            Ok(answers) => answers,
+            Err(missing) => vec![Err(missing); keys.len()],
+        };
+        for (key, answer) in keys.into_iter().zip(answers) {
+            let _ = self.moving.fields.get_or_ask(key, || answer);
+        }
     }
 
     /// As [`Gpu::field`], for whole numbers.
@@ -224,7 +246,7 @@ fn field_id(device: &Device, id: u32) -> Reading<u32> {
 }
 
 /// Answers by key, for questions with a parameter.
-struct Memo<K, T>(Mutex<Vec<(K, Reading<T>)>>);
+pub(super) struct Memo<K, T>(Mutex<Vec<(K, Reading<T>)>>);
 
 impl<K, T> Default for Memo<K, T> {
     fn default() -> Self {
@@ -233,13 +255,21 @@ impl<K, T> Default for Memo<K, T> {
 }
 
 impl<K: PartialEq, T: Clone> Memo<K, T> {
-    fn get_or_ask(&self, key: K, ask: impl FnOnce() -> Reading<T>) -> Reading<T> {
-        let answers = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, answer)) = answers().iter().find(|(known, _)| *known == key) {
+    fn answers(&self) -> MutexGuard<'_, Vec<(K, Reading<T>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is an answer.
+    fn has(&self, key: &K) -> bool {
+        self.answers().iter().any(|(known, _)| known == key)
+    }
+
+    pub(super) fn get_or_ask(&self, key: K, ask: impl FnOnce() -> Reading<T>) -> Reading<T> {
+        if let Some((_, answer)) = self.answers().iter().find(|(known, _)| *known == key) {
             return answer.clone();
         }
         let answer = ask();
-        answers().push((key, answer.clone()));
+        self.answers().push((key, answer.clone()));
         answer
     }
 }
@@ -250,7 +280,7 @@ macro_rules! questions {
     ($kept:ident / $Kept:ident { $($extra:tt)* }
      $($(#[$doc:meta])* $name:ident: $answer:ty = |$device:ident, $lib:ident| $ask:expr;)*) => {
         #[derive(Default)]
-        struct $Kept { $($name: OnceLock<Reading<$answer>>,)* $($extra)* }
+        pub struct $Kept { $($name: OnceLock<Reading<$answer>>,)* $($extra)* }
 
         #[allow(dead_code, reason = "of use only to what is kept longer than a pass")]
         impl $Kept {
@@ -276,6 +306,8 @@ macro_rules! questions {
         }
     };
 }
+
+pub(super) use questions;
 
 questions! { lasting / Lasting {}
     /// What the board is called, `nvmlDeviceGetName`.

@@ -7,8 +7,10 @@ mod facts;
 mod gpu;
 mod mig;
 mod parallel;
+mod processes;
 mod raw;
 mod reading;
+mod report;
 mod set;
 mod slot;
 
@@ -17,8 +19,11 @@ pub use facts::*;
 pub use gpu::{FieldNumber, Gpu};
 pub use mig::MigDevice;
 pub use parallel::each;
+pub use processes::Running;
 pub use raw::RemappedRows as RemappedRowsByUse;
+pub use raw::Sample;
 pub use reading::{Missing, Reading};
+pub use report::{License, LicenseExpiry};
 pub use set::{HOSTNAME_LENGTH, Peer, Took};
 
 pub use nvml_wrapper::enum_wrappers::device::Clock;

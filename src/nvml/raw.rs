@@ -62,18 +62,23 @@ plain!(
     u64,
     nvmlAccountingStats_t,
     nvmlBAR1Memory_t,
+    nvmlBridgeChipHierarchy_t,
     nvmlC2cModeInfo_v1_t,
     nvmlConfComputeMemSizeInfo_t,
     nvmlConfComputeSystemCaps_t,
     nvmlConfComputeSystemState_t,
     nvmlDeviceAttributes_t,
     nvmlExcludedDeviceInfo_t,
+    nvmlFBCStats_t,
     nvmlFieldValue_t,
+    nvmlGridLicensableFeatures_t,
+    nvmlHwbcEntry_t,
     nvmlLedState_t,
     nvmlMemory_t,
     nvmlPciInfo_t,
     nvmlProcessInfo_t,
     nvmlRowRemapperHistogramValues_t,
+    nvmlSample_t,
     nvmlUtilization_t,
     Hostname,
     RemappedRows,
@@ -83,16 +88,21 @@ versioned!(
     nvmlConfComputeGetKeyRotationThresholdInfo_v1_t: 1,
     nvmlConfComputeSetKeyRotationThresholdInfo_v1_t: 1,
     nvmlDeviceAddressingMode_v1_t: 1,
+    nvmlDeviceCapabilities_v1_t: 1,
     nvmlDramEncryptionInfo_v1_t: 1,
     nvmlEccSramErrorStatus_v1_t: 1,
     nvmlGpuFabricInfo_v3_t: 3,
     nvmlMarginTemperature_v1_t: 1,
     nvmlMemory_v2_t: 2,
     nvmlPciInfoExt_v1_t: 1,
+    nvmlPdi_v1_t: 1,
     nvmlPlatformInfo_v2_t: 2,
+    nvmlRepairStatus_v1_t: 1,
     nvmlPowerValue_v2_t: 2,
     nvmlSystemConfComputeSettings_v1_t: 1,
     nvmlTemperature_v1_t: 1,
+    nvmlVgpuHeterogeneousMode_v1_t: 1,
+    nvmlWorkloadPowerProfileCurrentProfiles_v1_t: 1,
 );
 
 /// `nvmlRemappedRowsInfo_v2_t`, of `nvmlDeviceGetRemappedRows_v2` (R580), which
@@ -457,34 +467,110 @@ pub fn field_values(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<
         .into_iter()
         .map(|value| {
             checked(value.nvmlReturn)?;
-            let union = value.value;
-            // SAFETY: `valueType` tells which member NVML wrote; the bytes of
-            // the others are zero or numbers, so that any member can be read.
-            Ok(unsafe {
-                match value.valueType {
-                    nvmlValueType_enum_NVML_VALUE_TYPE_DOUBLE => FieldNumber::Real(union.dVal),
-                    nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT => {
-                        FieldNumber::Whole(union.uiVal.into())
-                    }
-                    nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG => {
-                        FieldNumber::Whole(union.ulVal as i64)
-                    }
-                    nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG_LONG => {
-                        FieldNumber::Whole(union.ullVal as i64)
-                    }
-                    nvmlValueType_enum_NVML_VALUE_TYPE_SIGNED_LONG_LONG => {
-                        FieldNumber::Whole(union.sllVal)
-                    }
-                    nvmlValueType_enum_NVML_VALUE_TYPE_SIGNED_INT => {
-                        FieldNumber::Whole(union.siVal.into())
-                    }
-                    nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_SHORT => {
-                        FieldNumber::Whole(union.usVal.into())
-                    }
-                    _ => return Err(Missing::UNKNOWN),
-                }
+            number(value.valueType, value.value)
+        })
+        .collect())
+}
+
+/// The number in a union, by the type that NVML says it has.
+fn number(kind: nvmlValueType_t, union: nvmlValue_t) -> Reading<FieldNumber> {
+    // SAFETY: `kind` tells which member NVML wrote; the bytes of the others are
+    // zero or numbers, so that any member can be read.
+    Ok(unsafe {
+        match kind {
+            nvmlValueType_enum_NVML_VALUE_TYPE_DOUBLE => FieldNumber::Real(union.dVal),
+            nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT => {
+                FieldNumber::Whole(union.uiVal.into())
+            }
+            nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG => {
+                FieldNumber::Whole(union.ulVal as i64)
+            }
+            nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG_LONG => {
+                FieldNumber::Whole(union.ullVal as i64)
+            }
+            nvmlValueType_enum_NVML_VALUE_TYPE_SIGNED_LONG_LONG => FieldNumber::Whole(union.sllVal),
+            nvmlValueType_enum_NVML_VALUE_TYPE_SIGNED_INT => FieldNumber::Whole(union.siVal.into()),
+            nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_SHORT => {
+                FieldNumber::Whole(union.usVal.into())
+            }
+            _ => return Err(Missing::UNKNOWN),
+        }
+    })
+}
+
+/// A number that the driver sampled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// When, microseconds since 1970.
+    pub time: u64,
+    /// The number, in the unit of what was sampled.
+    pub value: f64,
+}
+
+/// `nvmlDeviceGetSamples`: all that the driver keeps, oldest first, of
+/// `NVML_*_SAMPLES`.
+pub fn samples(device: &Device, which: u32) -> Reading<Vec<Sample>> {
+    let f = found(&device.nvml().lib().nvmlDeviceGetSamples)?;
+    let mut kind = 0;
+    let samples: Vec<nvmlSample_t> = list(256, |count, samples| {
+        // SAFETY: a live handle, numbers, a pointer to a number of our own;
+        // `samples` has room for `*count` values.
+        unsafe { f(device.handle(), which, 0, &mut kind, count, samples) }
+    })?;
+    samples
+        .into_iter()
+        .map(|sample| {
+            Ok(Sample {
+                time: sample.timeStamp,
+                value: match number(kind, sample.sampleValue)? {
+                    FieldNumber::Whole(number) => number as f64,
+                    FieldNumber::Real(number) => number,
+                },
             })
         })
+        .collect()
+}
+
+/// `nvmlDeviceGetGspFirmwareVersion`, the one string whose room is not told:
+/// NVML's header says 64 bytes.
+pub fn gsp_version(device: &Device) -> Reading<String> {
+    const ROOM: usize = 64;
+    let f = found(&device.nvml().lib().nvmlDeviceGetGspFirmwareVersion)?;
+    let mut buffer = [0u8; 2 * ROOM];
+    // SAFETY: a live handle and a buffer with room for what NVML may write.
+    checked(unsafe { f(device.handle(), buffer.as_mut_ptr().cast()) })?;
+    Ok(text(&buffer))
+}
+
+/// `nvmlDeviceGetUnrepairableMemoryFlag_v1` (R580), which the bindings do not
+/// have yet: whether memory has failed beyond repair.
+pub fn unrepairable_memory(device: &Device) -> Reading<bool> {
+    let lib = device.nvml().lib();
+    let name = b"nvmlDeviceGetUnrepairableMemoryFlag_v1\0";
+    // SAFETY: the symbol has this signature: its struct is one number.
+    let f = unsafe { lib.__library.get::<Call<*mut u32>>(name) };
+    get(&f.map(|symbol| *symbol), device).map(|flag| flag != 0)
+}
+
+/// `nvmlUnitGetCount`.
+pub fn unit_count(lib: &NvmlLib) -> Reading<u32> {
+    let f = found(&lib.nvmlUnitGetCount)?;
+    let mut count = 0;
+    // SAFETY: a pointer to a number of our own.
+    checked(unsafe { f(&mut count) })?;
+    Ok(count)
+}
+
+/// `nvmlSystemGetHicVersion`: ids and firmware versions of host interface cards.
+pub fn interface_cards(lib: &NvmlLib) -> Reading<Vec<(u32, String)>> {
+    let f = found(&lib.nvmlSystemGetHicVersion)?;
+    let cards: Vec<nvmlHwbcEntry_t> = list(16, |count, cards| {
+        // SAFETY: `cards` has room for `*count` values.
+        unsafe { f(count, cards) }
+    })?;
+    Ok(cards
+        .iter()
+        .map(|card| (card.hwbcId, member(&card.firmwareVersion)))
         .collect())
 }
 

@@ -53,7 +53,7 @@ const WORDS: &[(u32, &str)] = &[
 ];
 
 impl Missing {
-    /// `NVML_ERROR_INVALID_ARGUMENT`.
+    /// `NVML_ERROR_INVALID_ARGUMENT`: among others, a field that the driver does not know.
     pub const INVALID_ARGUMENT: Self = Self::Failed(2);
     /// `NVML_ERROR_NO_PERMISSION`.
     pub const NO_PERMISSION: Self = Self::Failed(4);
@@ -73,6 +73,8 @@ impl Missing {
     pub const DEPRECATED: Self = Self::Failed(26);
     /// `NVML_ERROR_NO_DATA`.
     pub const NO_DATA: Self = Self::Failed(21);
+    /// `NVML_ERROR_NOT_READY`.
+    pub const NOT_READY: Self = Self::Failed(27);
     /// `NVML_ERROR_UNKNOWN`, also for whatever an answer makes no sense of.
     pub const UNKNOWN: Self = Self::Failed(999);
 

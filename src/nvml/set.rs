@@ -223,11 +223,6 @@ impl Gpu<'_> {
 }
 
 impl Driver {
-    /// How many S-class units there are, `nvmlUnitGetCount`.
-    pub fn unit_count(&self) -> Reading<u32> {
-        set::unit_count(self.lib())
-    }
-
     /// Whether there is a unit of this index, `nvmlUnitGetHandleByIndex`.
     pub fn unit(&self, index: u32) -> Reading<()> {
         set::unit(self.lib(), index).map(|_| ())

@@ -1,6 +1,22 @@
 //! Printers: typed facts in, bytes out. None of them asks NVML anything.
 
 pub mod csv;
+pub mod dtd;
 mod frame;
 pub mod summary;
+pub mod text;
 mod width;
+pub mod xml;
+
+use crate::nvml::Reading;
+use crate::value::{Unit, Value, printable};
+
+/// A reading of the report: its number with the unit, or why there is none.
+fn spelt(reading: &Reading<Value>, unit: Unit) -> String {
+    match reading {
+        Ok(Value::Text(text)) => printable(text).into_owned(),
+        Ok(number) if unit != Unit::None => format!("{number} {}", unit.sign()),
+        Ok(number) => number.to_string(),
+        Err(missing) => missing.words_or_not_available().to_owned(),
+    }
+}

@@ -4,7 +4,7 @@ use crate::fields::common::timestamp;
 use crate::fields::{Group, Row, field};
 use crate::nvml::{Missing, Reading};
 use crate::value::Unit::None as Plain;
-use crate::value::{Value, enabled, yes};
+use crate::value::{Value, enabled, supported, yes};
 
 pub const IDENTITY: Group<()> = Group {
     about: "",
@@ -99,10 +99,6 @@ pub const IDENTITY: Group<()> = Group {
         ),
     ],
 };
-
-fn supported(can: bool) -> Value {
-    Value::word(if can { "Supported" } else { "Not Supported" })
-}
 
 fn vgpu(row: &Row<()>, capability: u32) -> Reading<Value> {
     row.gpu

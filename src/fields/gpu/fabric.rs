@@ -4,7 +4,7 @@ use super::board::word;
 use crate::fields::{Group, Row, field};
 use crate::nvml::{Fabric, Missing, Reading};
 use crate::value::Unit::{Mebibytes, None as Plain};
-use crate::value::{Value, enabled};
+use crate::value::{Value, enabled, uuid};
 
 pub const MODES: Group<()> = Group {
     about: "",
@@ -93,19 +93,6 @@ fn health(row: &Row<()>, shift: u32, words: [&'static str; 2]) -> Reading<Value>
         2 => Value::word(words[1]),
         _ => NOT_AVAILABLE,
     })
-}
-
-/// A UUID's 16 bytes as text.
-fn uuid(bytes: [u8; 16]) -> String {
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!(
-        "{}-{}-{}-{}-{}",
-        &hex[..8],
-        &hex[8..12],
-        &hex[12..16],
-        &hex[16..20],
-        &hex[20..]
-    )
 }
 
 pub const FABRIC: Group<()> = Group {

@@ -74,15 +74,6 @@ pub fn hostname(device: &Device, name: &str) -> Reading<()> {
     checked(unsafe { f(device.handle(), &mut wish) })
 }
 
-/// How many S-class units there are, `nvmlUnitGetCount`.
-pub fn unit_count(lib: &NvmlLib) -> Reading<u32> {
-    let f = found(&lib.nvmlUnitGetCount)?;
-    let mut count = 0;
-    // SAFETY: a pointer to a number of our own.
-    checked(unsafe { f(&mut count) })?;
-    Ok(count)
-}
-
 /// The handle of a unit, `nvmlUnitGetHandleByIndex`.
 pub fn unit(lib: &NvmlLib, index: u32) -> Reading<nvmlUnit_t> {
     let f = found(&lib.nvmlUnitGetHandleByIndex)?;

@@ -259,7 +259,36 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 /// Text without what may differ between two answers that mean the same: times, legends (each tool has
 /// its own words), and the codes that underline on a terminal.
 pub fn comparable(text: &str) -> String {
-    without_times(&without_prose(text))
+    without_private(&without_times(&without_prose(text)))
+}
+
+/// Text without the values of the report's lines that nvidia-smi has from parts of the library that
+/// are not public; nvsmi has none, or has them from the kernel.
+fn without_private(text: &str) -> String {
+    const LABELS: [&str; 4] = [
+        "GPU Part Number ",
+        "FRU Part Number ",
+        "Sparse Operation Mode ",
+        "Host Max ",
+    ];
+    const TAGS: [&str; 4] = [
+        "<gpu_part_number>",
+        "<gpu_fru_part_number>",
+        "<sparse_operation_mode>",
+        "<max_host_link_gen>",
+    ];
+    let known = |line: &&str| {
+        let start = line.trim_start();
+        LABELS
+            .iter()
+            .chain(&TAGS)
+            .find(|name| start.starts_with(**name))
+            .copied()
+    };
+    text.split('\n')
+        .map(|line| known(&line).unwrap_or(line))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Text up to its legend, without codes for a terminal.

@@ -1,0 +1,86 @@
+//! `-q`: everything about GPUs, or the sections that `-d` names; `-x` for
+//! programs. And `--dtd`, which says what `-x` can be.
+//!
+//! At its end, nvidia-smi also checks the infoROM of idle GPUs
+//! (`nvmlDeviceValidateInforom`), to warn of a corrupted one. That takes 67 ms a
+//! GPU, and is left out: `--query-gpu=inforom.checksum_validation` asks for it.
+
+use jiff::ZonedDateTime as Time;
+
+use crate::document::{Document, Subject};
+use crate::error::Error;
+use crate::nvml::{Driver, Gpu};
+use crate::render;
+use crate::sections::head::{self, Moment};
+use crate::sections::{Form, Selection};
+
+/// A report that can be made again and again.
+pub struct Report {
+    selection: Selection,
+    embed_dtd: bool,
+}
+
+impl Report {
+    /// Reads the list of `-d`, which goes with text only.
+    pub fn new(display: Option<&str>, xml: bool, embed_dtd: bool) -> Result<Self, Error> {
+        let selection = match (display, xml) {
+            (Some(words), _) => Selection::named(words)?,
+            (None, true) => Selection::all(Form::Xml),
+            (None, false) => Selection::all(Form::Text),
+        };
+        Ok(Self {
+            selection,
+            embed_dtd,
+        })
+    }
+
+    /// Asks the GPUs, and appends what they say.
+    pub fn gpus(&self, driver: &Driver, gpus: &[Gpu], time: &Time, out: &mut Vec<u8>) {
+        let (head, attached) = head::devices(&Moment { time, driver }, gpus);
+        let document = Document {
+            subject: Subject::Devices,
+            head,
+            attached,
+            gpus: self.selection.build_all(driver, gpus),
+        };
+        self.print(&document, out);
+    }
+
+    /// Appends what there is to say of units: that no driver of today has any.
+    pub fn units(&self, driver: &Driver, time: &Time, out: &mut Vec<u8>) {
+        let (head, attached) = head::units(&Moment { time, driver });
+        let document = Document {
+            subject: Subject::Units,
+            head,
+            attached,
+            gpus: Vec::new(),
+        };
+        self.print(&document, out);
+    }
+
+    fn print(&self, document: &Document, out: &mut Vec<u8>) {
+        match self.selection.form() {
+            Form::Text => render::text::text(document, out),
+            Form::Xml => render::xml::xml(document, self.embed_dtd, out),
+        }
+    }
+}
+
+/// Units are known by their index alone, and `-i` may name one that there is.
+pub fn no_units(driver: &Driver, id: Option<&str>) -> Result<(), Error> {
+    let Some(id) = id else { return Ok(()) };
+    let index: u32 = id.parse().map_err(|_| Error::unit_id(id))?;
+    match driver.unit_count() {
+        Ok(count) if index < count => Ok(()),
+        _ => Err(Error::no_unit(index)),
+    }
+}
+
+/// Appends the document type definition of the XML.
+pub fn dtd(units: bool, out: &mut Vec<u8>) {
+    let subject = match units {
+        true => Subject::Units,
+        false => Subject::Devices,
+    };
+    render::dtd::dtd(subject, out);
+}

@@ -1,0 +1,177 @@
+//! What the report begins with: the moment, the driver, and what is attached.
+
+use jiff::ZonedDateTime as Time;
+
+use crate::document::{Content, Look, Node, Shape, ShapeContent, Subject, Times};
+use crate::nvml::{Driver, Gpu, Reading};
+use crate::value::{Unit, Value, date, supported};
+
+/// What the head is asked about.
+pub struct Moment<'a> {
+    /// When the pass began.
+    pub time: &'a Time,
+    /// The driver.
+    pub driver: &'a Driver,
+}
+
+/// A line of the head.
+struct Line {
+    label: &'static str,
+    tag: &'static str,
+    get: fn(&Moment) -> Reading<Value>,
+}
+
+impl Line {
+    fn build(&self, moment: &Moment) -> Node {
+        Node::leaf(self.label, self.tag, (self.get)(moment), Unit::None)
+    }
+
+    fn shape(&self) -> Shape {
+        text(self.tag)
+    }
+}
+
+const MOMENT: &[Line] = &[
+    Line {
+        label: "Timestamp",
+        tag: "timestamp",
+        get: |moment| Ok(date(moment.time).into()),
+    },
+    Line {
+        label: "Driver Version",
+        tag: "driver_version",
+        get: |moment| moment.driver.version().map(Value::from),
+    },
+    Line {
+        label: "CUDA Version",
+        tag: "cuda_version",
+        get: |moment| {
+            let (major, minor) = moment.driver.cuda_version()?;
+            Ok(format!("{major}.{minor}").into())
+        },
+    },
+];
+
+/// What the driver can do for vGPUs, on machines that host them.
+const VGPU_CAPABILITY: (&str, &str) = ("vGPU Driver Capability", "vgpu_driver_capability");
+
+const HETEROGENEOUS: Line = Line {
+    label: "    Heterogenous Multi-vGPU",
+    tag: "heterogenous_multivGPU",
+    get: |moment| moment.driver.heterogeneous_vgpus().map(supported),
+};
+
+const ATTACHED_GPUS: Line = Line {
+    label: "Attached GPUs",
+    tag: "attached_gpus",
+    get: |moment| moment.driver.gpu_count().map(Value::from),
+};
+
+const ATTACHED_UNITS: Line = Line {
+    label: "Attached Units",
+    tag: "attached_units",
+    get: |moment| moment.driver.unit_count().map(Value::from),
+};
+
+const INTERFACE_CARDS: (&str, &str) = ("HIC Info", "hic_info");
+
+/// The head of the report about these GPUs.
+pub fn devices(moment: &Moment, gpus: &[Gpu]) -> (Vec<Node>, Vec<Node>) {
+    const HOST_VGPU: u32 = 3;
+    let mut head: Vec<Node> = MOMENT.iter().map(|line| line.build(moment)).collect();
+    if gpus
+        .first()
+        .is_some_and(|gpu| gpu.virtualization_mode() == Ok(HOST_VGPU))
+    {
+        let (label, tag) = VGPU_CAPABILITY;
+        head.push(group(label, tag, vec![HETEROGENEOUS.build(moment)]));
+    }
+    (head, vec![ATTACHED_GPUS.build(moment)])
+}
+
+/// The head of the report about units.
+pub fn units(moment: &Moment) -> (Vec<Node>, Vec<Node>) {
+    let head = MOMENT.iter().map(|line| line.build(moment)).collect();
+    let (label, tag) = INTERFACE_CARDS;
+    let card = |(id, firmware): (u32, String)| {
+        let version = Node::leaf(
+            "Firmware Version",
+            "firmware",
+            Ok(firmware.into()),
+            Unit::None,
+        );
+        Node {
+            label: format!("HIC {id}").into(),
+            ..group("", "hic", vec![version])
+        }
+    };
+    let cards: Vec<Node> = match moment.driver.interface_cards() {
+        Ok(cards) => cards.into_iter().map(card).collect(),
+        Err(_) => Vec::new(),
+    };
+    // Text says that there are none, XML has an empty element.
+    let mut attached = Vec::new();
+    if cards.is_empty() {
+        attached.push(Node::leaf(label, "", Ok(Value::word("N/A")), Unit::None));
+        attached.push(group("", tag, cards));
+    } else {
+        attached.push(group(label, tag, cards));
+    }
+    attached.push(ATTACHED_UNITS.build(moment));
+    (head, attached)
+}
+
+fn group(label: &'static str, tag: &'static str, nodes: Vec<Node>) -> Node {
+    Node {
+        label: label.into(),
+        tag,
+        content: Content::Group(nodes),
+        look: Look::Usual,
+    }
+}
+
+/// What a report can be in XML.
+pub fn shape(subject: Subject) -> Shape {
+    let mut elements: Vec<Shape> = MOMENT.iter().map(Line::shape).collect();
+    match subject {
+        Subject::Devices => {
+            let (_, tag) = VGPU_CAPABILITY;
+            elements.extend([
+                Shape {
+                    times: Times::Optional,
+                    ..nested(tag, vec![HETEROGENEOUS.shape()])
+                },
+                ATTACHED_GPUS.shape(),
+                Shape {
+                    times: Times::Any,
+                    ..nested("gpu", super::gpu_shapes())
+                },
+            ]);
+        }
+        Subject::Units => {
+            let (_, tag) = INTERFACE_CARDS;
+            let card = Shape {
+                times: Times::Any,
+                ..nested("hic", vec![text("firmware")])
+            };
+            elements.extend([nested(tag, vec![card]), ATTACHED_UNITS.shape()]);
+        }
+    }
+    nested("nvidia_smi_log", elements)
+}
+
+fn text(tag: &'static str) -> Shape {
+    Shape {
+        tag,
+        times: Times::One,
+        content: ShapeContent::Text,
+    }
+}
+
+fn nested(tag: &'static str, elements: Vec<Shape>) -> Shape {
+    Shape {
+        tag,
+        times: Times::One,
+        content: ShapeContent::Elements(elements),
+    }
+}

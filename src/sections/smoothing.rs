@@ -1,0 +1,120 @@
+//! Power smoothing, which keeps the draw from jumping (Blackwell and later).
+
+use super::row::{Asked, Row, group, group_or_word, line, number};
+use crate::nvml::{FieldNumber, Reading};
+use crate::value::Unit::{Milliseconds, MilliwattsPerSecond, Percent, Watts};
+use crate::value::{Unit, Value, enabled, yes};
+
+const PLAIN: Unit = Unit::None;
+
+/// `NVML_FI_PWR_SMOOTHING_ENABLED`; the others are up to 268 and from 275 to 288.
+const ENABLED: u32 = 251;
+
+/// The profile in use, as the scope of a question.
+const CURRENT_PROFILE: u32 = 5;
+
+/// A field of power smoothing; all come with the first of them.
+fn field(asked: &Asked<()>, id: u32) -> Reading<FieldNumber> {
+    let fields = (ENABLED..=268).chain(275..=288);
+    asked.gpu.ask_fields(fields.map(|id| (id, CURRENT_PROFILE)));
+    asked.gpu.field(id, CURRENT_PROFILE)
+}
+
+/// A number; watts come as floating-point numbers.
+fn reading(asked: &Asked<()>, id: u32) -> Reading<Value> {
+    Ok(match field(asked, id)? {
+        FieldNumber::Whole(number) => number.into(),
+        FieldNumber::Real(number) => Value::Hundredths(number),
+    })
+}
+
+fn flag(asked: &Asked<()>, id: u32) -> Reading<bool> {
+    Ok(match field(asked, id)? {
+        FieldNumber::Whole(number) => number != 0,
+        FieldNumber::Real(number) => number != 0.0,
+    })
+}
+
+/// One row a number: label, tag, unit, `NVML_FI_PWR_SMOOTHING_*`.
+macro_rules! rows {
+    ($($label:literal, $tag:literal, $unit:ident, $id:literal;)*) => {
+        &[$(number($label, concat!("power_smoothing_", $tag), $unit, |asked| reading(asked, $id)),)*]
+    };
+}
+
+pub const SMOOTHING: &[Row<()>] = &[group_or_word(
+    "Power Smoothing",
+    "power_smoothing",
+    // A board without it, and a user who may not know, have one line.
+    |asked| field(asked, ENABLED).map(|_| ()),
+    &[
+        line("Enabled", "power_smoothing_enabled", |asked| {
+            flag(asked, ENABLED).map(yes)
+        }),
+        line(
+            "Delayed Power Smoothing Supported",
+            "power_smoothing_delayed_power_smoothing_supported",
+            |asked| flag(asked, 280).map(yes),
+        ),
+        line("Privilege Level", "power_smoothing_priv_level", |asked| {
+            reading(asked, 252)
+        }),
+        line(
+            "Immediate Ramp Down",
+            "power_smoothing_imm_ramp_down",
+            |asked| flag(asked, 253).map(enabled),
+        ),
+        group("", "", LIMITS),
+        group(
+            "Current Profile",
+            "power_smoothing_current_profile",
+            CURRENT,
+        ),
+        line(
+            "Active Preset Profile Number",
+            "power_smoothing_active_profile",
+            |asked| reading(asked, 264),
+        ),
+        group(
+            "Admin Overrides",
+            "power_smoothing_admin_overrides",
+            OVERRIDES,
+        ),
+    ],
+)];
+
+const LIMITS: &[Row<()>] = rows! {
+    "Current TMP", "curr_tmp", Watts, 254;
+    "Current TMP Floor", "curr_tmp_floor", Watts, 255;
+    "Max % TMP Floor", "max_percent_tmp_floor", Percent, 256;
+    "Min % TMP Floor", "min_percent_tmp_floor", Percent, 257;
+    "HW Lifetime % Remaining", "hw_circuitry_percent_lifetime_remaining", Percent, 258;
+    "Current Primary Power Floor", "curr_primary_power_floor", Watts, 275;
+    "Current Secondary Power Floor", "curr_secondary_power_floor", Watts, 276;
+    "Min Primary Floor Activation Offset", "min_primary_floor_activation_offset", Watts, 277;
+    "Min Primary Floor Activation Point", "min_primary_floor_activation_point", Watts, 278;
+    "Window Multiplier", "window_multiplier", Milliseconds, 279;
+    "Number of Preset Profiles", "num_preset_profiles", PLAIN, 259;
+};
+
+const CURRENT: &[Row<()>] = rows! {
+    "% TMP Floor", "curr_profile_percent_tmp_floor", Percent, 260;
+    "Ramp Up Rate", "curr_profile_ramp_up_rate", MilliwattsPerSecond, 261;
+    "Ramp Down Rate", "curr_profile_ramp_down_rate", MilliwattsPerSecond, 262;
+    "Ramp Down Hysteresis", "curr_profile_ramp_down_hysteresis", Milliseconds, 263;
+    "Secondary Power Floor", "curr_profile_secondary_power_floor", Watts, 281;
+    "Primary Floor Activation Window Multiplier", "curr_profile_primary_floor_activation_window_multiplier", PLAIN, 282;
+    "Primary Floor Target Window Multiplier", "curr_profile_primary_floor_target_window_multiplier", PLAIN, 283;
+    "Primary Floor Activation Offset", "curr_profile_primary_floor_activatin_offset", Watts, 284;
+};
+
+const OVERRIDES: &[Row<()>] = rows! {
+    "% TMP Floor", "admin_override_percent_tmp_floor", Percent, 265;
+    "Ramp Up Rate", "admin_override_ramp_up_rate", MilliwattsPerSecond, 266;
+    "Ramp Down Rate", "admin_override_ramp_down_rate", MilliwattsPerSecond, 267;
+    "Ramp Down Hysteresis", "admin_override_ramp_down_hysteresis", Milliseconds, 268;
+    "Secondary Power Floor", "admin_override_secondary_power_floor", Watts, 285;
+    "Primary Floor Activation Window Multiplier", "admin_override_primary_floor_activation_window_multiplier", PLAIN, 286;
+    "Primary Floor Target Window Multiplier", "admin_override_primary_floor_target_window_multiplier", PLAIN, 287;
+    "Primary Floor Activation Offset", "admin_override_primary_floor_activation_offset", Watts, 288;
+};
