@@ -95,11 +95,9 @@ impl Gpu<'_> {
         set::set(f, device, kibibytes)
     }
 
-    /// Whether the GPU's architecture has confidential computing: Ampere and later,
-    /// `nvmlDeviceGetArchitecture`.
+    /// Whether the GPU's architecture has confidential computing: Ampere and later.
     pub fn has_cc(&self) -> Reading<bool> {
-        let device = self.device()?;
-        let architecture: u32 = raw::get(&device.nvml().lib().nvmlDeviceGetArchitecture, device)?;
+        let architecture = self.architecture()?;
         Ok((NVML_DEVICE_ARCH_AMPERE..NVML_DEVICE_ARCH_UNKNOWN).contains(&architecture))
     }
 }

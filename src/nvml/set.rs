@@ -114,45 +114,31 @@ impl Gpu<'_> {
         }
     }
 
-    /// Whether this is a virtual GPU in a guest, `nvmlDeviceGetVirtualizationMode`.
+    /// Whether this is a virtual GPU in a guest.
     pub fn is_vgpu(&self) -> Reading<bool> {
-        let device = self.device()?;
-        let mode: u32 = raw::get(&device.nvml().lib().nvmlDeviceGetVirtualizationMode, device)?;
+        let mode = self.virtualization_mode()?;
         Ok(mode == nvmlGpuVirtualizationMode_NVML_GPU_VIRTUALIZATION_MODE_VGPU)
     }
 
     /// The temperature that the GPU aims at, °C, `nvmlDeviceGetTemperatureThreshold`.
     pub fn target_temperature(&self) -> Reading<u32> {
-        self.threshold(nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR)
+        self.temperature_threshold(
+            nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR,
+        )
     }
 
     /// The lowest that it can be, °C.
     pub fn lowest_target_temperature(&self) -> Reading<u32> {
-        self.threshold(nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN)
+        self.temperature_threshold(
+            nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN,
+        )
     }
 
     /// The highest that it can be, °C.
     pub fn highest_target_temperature(&self) -> Reading<u32> {
-        self.threshold(nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX)
-    }
-
-    fn threshold(&self, which: u32) -> Reading<u32> {
-        let device = self.device()?;
-        raw::get_for(
-            &device.nvml().lib().nvmlDeviceGetTemperatureThreshold,
-            device,
-            which,
+        self.temperature_threshold(
+            nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX,
         )
-    }
-
-    /// Whether clocks are boosted unless a program asks, `nvmlDeviceGetAutoBoostedClocksEnabled`.
-    pub fn default_auto_boost(&self) -> Reading<bool> {
-        let device = self.device()?;
-        let (_, default): (u32, u32) = raw::get_pair(
-            &device.nvml().lib().nvmlDeviceGetAutoBoostedClocksEnabled,
-            device,
-        )?;
-        Ok(default != 0)
     }
 
     /// Whether only root may change auto boost, `nvmlDeviceGetAPIRestriction`.
@@ -173,13 +159,6 @@ impl Gpu<'_> {
             api,
         )?;
         Ok(restricted != 0)
-    }
-
-    /// The number of the GPU's device file, `nvmlDeviceGetMinorNumber`:
-    /// /dev/nvidia0.
-    pub fn device_file(&self) -> Reading<u32> {
-        let device = self.device()?;
-        raw::get(&device.nvml().lib().nvmlDeviceGetMinorNumber, device)
     }
 }
 

@@ -29,7 +29,7 @@ impl Facts {
             index: gpu.index(),
             bus_id: bus_id.clone(),
             short_bus_id: gpu.pci().map(|pci| pci.short_bus_id).unwrap_or_default(),
-            device_file: gpu.device_file(),
+            device_file: gpu.minor_number(),
             persistent: gpu.persistence(),
             vgpu: gpu.is_vgpu(),
             operation_modes: gpu.operation_modes(),

@@ -447,7 +447,7 @@ pub const AUTO_BOOST: Row = Row {
         Warning,
         "Enabling/disabling default auto boosted clocks is not supported for GPU: {gpu}.",
     )],
-    now: |gpu, _| gpu.default_auto_boost().map(on),
+    now: |gpu, _| gpu.auto_boost().map(|(_, default)| on(default)),
     would: "Would change default auto boost from {from} to {a} for GPU {gpu}.",
     ..ROW
 };
