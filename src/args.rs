@@ -4,6 +4,7 @@
 pub mod admin;
 mod change;
 mod lines;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,8 +14,12 @@ use crate::error::{Error, Status};
 use crate::spelling::options::SUBCOMMANDS;
 use crate::spelling::{self, Form, Line};
 
-pub use admin::{Admin, Drain, Subcommand};
+pub use admin::{Admin, Drain};
 pub use change::{Change, Modify};
+pub use watch::{
+    DMON, ENCODERSESSIONS, FBCSESSIONS, Gpm, Layout, Levels, PMON, Sessions, Stamps, Subcommand,
+    Watch,
+};
 
 /// A command line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -217,6 +222,16 @@ impl Args {
             Form::Dtd => lines::dtd(&line),
             Form::Query => lines::query(&line),
             Form::Log => lines::log(&line),
+        }
+    }
+}
+
+impl Args {
+    /// Those GPUs, and nothing else.
+    pub fn of(ids: Option<String>) -> Self {
+        Self {
+            ids,
+            ..Self::default()
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::nvml::{Missing, OpenError, Unanswered};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
+    /// Nothing failed: a screen that was asked for, or that some subcommands
+    /// show for a bad line, with this status.
+    Success = 0,
     /// A bad option, value, field or combination of them.
     InvalidArgument = 2,
     /// The device or the platform does not have what was asked for.
@@ -149,6 +152,53 @@ impl Error {
         Self::new(Status::NotSupported, message)
     }
 
+    /// A line that a subcommand refuses.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(Status::InvalidArgument, message)
+    }
+
+    /// A subcommand that could not do what it should.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Status::Other, message)
+    }
+
+    /// A word that is no option of a subcommand.
+    pub fn not_recognized(word: &str) -> Self {
+        Self::refused(format!("Option \"{word}\" is not recognized.\n"))
+    }
+
+    /// A subcommand's option at the end of the line, or before another one.
+    pub fn missing_value(option: &str) -> Self {
+        Self::refused(format!("Option \"{option}\" is missing its value.\n"))
+    }
+
+    /// A value that is no number, of a subcommand's option.
+    pub fn invalid_value(value: &str, option: &str) -> Self {
+        Self::refused(format!("Option \"{value}\" is invalid for \"{option}\".\n"))
+    }
+
+    /// A GPU that is to be changed, or that `-i` of a subcommand names, has no handle.
+    pub fn no_handle(index: u32, missing: Missing) -> Self {
+        let advice = advice(missing);
+        let message = format!("Unable to determine the device handle for GPU{index}: {advice}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// No GPU has C2C links.
+    pub fn no_c2c() -> Self {
+        Self::new(Status::NotSupported, "No Devices support C2C.\n")
+    }
+
+    /// What nvidia-smi had once and no longer does.
+    pub fn deprecated(message: &str) -> Self {
+        Self::new(Status::NotSupported, message)
+    }
+
+    /// A question of a subcommand that NVML did not answer.
+    pub fn unread(missing: Missing, message: impl Into<String>) -> Self {
+        Self::new(missing.into(), message)
+    }
+
     /// `nvmlDeviceGetCount_v2` failed under a list (`-L`).
     pub fn list_count(missing: Missing) -> Self {
         let words = summary(missing);
@@ -182,13 +232,6 @@ impl Error {
     pub fn list_name(bus_id: &str, missing: Missing) -> Self {
         let words = summary(missing);
         let message = format!("Unable to determine the product name for gpu {bus_id}: {words}\n");
-        Self::new(missing.into(), message)
-    }
-
-    /// A GPU that is to be changed has no handle.
-    pub fn handle(index: u32, missing: Missing) -> Self {
-        let advice = advice(missing);
-        let message = format!("Unable to determine the device handle for GPU{index}: {advice}\n");
         Self::new(missing.into(), message)
     }
 
@@ -260,6 +303,63 @@ impl Error {
             Status::InvalidArgument,
             format!("Specified unit index {index} is not valid\n"),
         )
+    }
+
+    /// `dmon` or `pmon` cannot begin. The blank before the newline is nvidia-smi's.
+    fn watch(reason: &str) -> Self {
+        let message = format!("{reason}Failed to process command line \n\n");
+        Self::new(Status::Other, message)
+    }
+
+    /// A letter of `-s` that chooses no columns, or no letter.
+    pub fn no_metric() -> Self {
+        Self::watch("Failed to find any metric to display\n")
+    }
+
+    /// A letter of `-o` that is none.
+    pub fn watch_options() -> Self {
+        Self::watch("Error in parsing options\n")
+    }
+
+    /// A word of `dmon --format` that is none, or no word.
+    pub fn watch_format(word: Option<&str>) -> Self {
+        let word = word.map(|word| format!("{word} is not a recognized format option\n"));
+        Self::watch(&format!(
+            "{}Error parsing format options\n",
+            word.unwrap_or_default()
+        ))
+    }
+
+    /// A list of performance metrics with something wrong in it.
+    pub fn gpm_metric(reason: &str) -> Self {
+        Self::watch(&format!("{reason}\nCould not parse GPM metrics\n"))
+    }
+
+    /// The file of `dmon -f` or `pmon -f` cannot be written to.
+    pub fn watch_file(_: &Path) -> Self {
+        Self::watch("")
+    }
+
+    /// An interval of `encodersessions` or `fbcsessions` that is none.
+    pub fn sessions_loop() -> Self {
+        Self::new(
+            Status::InvalidArgument,
+            "Provided [-l(sec) | --loop(sec)=] value is incorrect. Loop frequency must be between 1 and 10.\n\n",
+        )
+    }
+
+    /// No GPU has performance counters that can stream.
+    pub fn no_gpm_device() -> Self {
+        Self::new(Status::NotFound, "No GPM capable devices found.\n")
+    }
+
+    /// A GPU does not tell whether its performance counters stream (`display`),
+    /// or does not change that (`set`).
+    pub fn gpm_streaming(verb: &str, missing: Missing) -> Self {
+        let words = summary(missing);
+        let message =
+            format!("Failed to {verb} GPU performance monitoring stream state: {words}\n");
+        Self::new(missing.into(), message)
     }
 
     /// A name in the list of `-d` that is no section.

@@ -4,6 +4,7 @@
 use crate::args::{List, Subcommand};
 use crate::fields::{self, Table};
 use crate::spelling::options::{GROUPS, Opt, SUBCOMMANDS, Takes};
+use crate::watch;
 
 /// Where the explanations start.
 const COLUMN: usize = 44;
@@ -45,17 +46,31 @@ pub fn usage(out: &mut Vec<u8>) {
     }
 }
 
-/// The answer to `drain -h` and the like.
+/// The answer to `dmon -h` and the like.
 pub fn subcommand(subcommand: &Subcommand) -> String {
+    format!("\n{}\n{}", subcommand.about, subcommand_usage(subcommand))
+}
+
+/// The part of it that a bad line earns.
+pub fn subcommand_usage(subcommand: &Subcommand) -> String {
     let mut out = Vec::new();
-    line(&mut out, "");
-    line(&mut out, subcommand.about);
     line(&mut out, "");
     let usage = format!("Usage: nvidia-smi {} [OPTION [VALUE]]...", subcommand.name);
     line(&mut out, &usage);
     line(&mut out, "");
     for option in subcommand.options {
         entry(&mut out, &spelt(option), option.help);
+    }
+    if subcommand
+        .options
+        .iter()
+        .any(|option| option.word() == "gpm-metrics")
+    {
+        line(&mut out, "");
+        line(&mut out, "Performance counters, by number:");
+        for (numbers, about) in watch::metrics() {
+            entry(&mut out, &numbers, about);
+        }
     }
     line(&mut out, "");
     String::from_utf8_lossy(&out).into_owned()

@@ -17,6 +17,7 @@ mod render;
 mod sections;
 mod spelling;
 mod value;
+mod watch;
 
 use std::io;
 use std::process::ExitCode;
@@ -26,7 +27,10 @@ use crate::args::admin;
 use crate::args::{Admin, Args, Change, Command, Interval, Modify};
 use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
-use crate::commands::{confidential, drain, led, list, log, modify, query, summary, version};
+use crate::commands::{
+    confidential, dmon, drain, gpm, led, list, log, modify, pmon, query, sessions, subcommand,
+    summary, version,
+};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::nvml::{Driver, Gpu};
@@ -111,6 +115,17 @@ fn run() -> anyhow::Result<()> {
             Output::open(args.file.as_deref(), Error::log_file)?.write(&answer)?;
             return Ok(());
         }
+        Command::Subcommand { name: "dmon", args } => return dmon::dmon(args),
+        Command::Subcommand { name: "pmon", args } => return pmon::pmon(args),
+        Command::Subcommand {
+            name: "encodersessions",
+            args,
+        } => return sessions::encoder(args),
+        Command::Subcommand {
+            name: "fbcsessions",
+            args,
+        } => return sessions::capture(args),
+        Command::Subcommand { name: "gpm", args } => gpm::gpm(args, &mut answer)?,
         Command::Modify(asked) => {
             let driver = open()?;
             if let Some(Change::GpuReset { kind }) = &asked.change {
@@ -123,13 +138,21 @@ fn run() -> anyhow::Result<()> {
         Command::Led(color) => {
             answer.extend(led::led(&open()?, args.ids.as_deref(), *color)?.into_bytes());
         }
-        Command::Subcommand {
-            name,
-            args: arguments,
-        } => match admin::read(name, arguments, help::subcommand)? {
-            Some(asked) => return administer(asked),
-            None => return Err(Error::not_built(name).into()),
-        },
+        Command::Subcommand { name, args } => {
+            if let Some(asked) = admin::read(name, args, help::subcommand)? {
+                return administer(asked);
+            }
+            let command = subcommand::find(name).ok_or_else(|| Error::not_built(name))?;
+            let given = command.read(args)?;
+            let mut done = Ok(());
+            if command.asks_for_usage(&given) {
+                command.usage(&mut answer);
+            } else {
+                done = (command.run)(&open()?, &given, &mut answer);
+            }
+            Output::stdout()?.write(&answer)?;
+            return Ok(done?);
+        }
     }
     Output::stdout()?.write(&answer)?;
     Ok(())

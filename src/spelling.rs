@@ -12,7 +12,7 @@
 //! `-i --nothing` asks for a GPU of that name. A value is taken to the end of
 //! its argument, even where a further `=` begins another word.
 
-mod number;
+pub mod number;
 pub mod options;
 pub mod subcommand;
 
@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use crate::error::{Error, Status};
 use options::{GROUPS, Opt, Takes};
 
-pub use number::uint;
+pub use number::{signed, uint};
 
 /// The forms of a command line, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,11 @@ impl Value {
         Self::Text(Cow::Borrowed(word))
     }
 
+    /// A number without its fraction; none for what is no number.
+    pub fn cut(number: f64) -> Option<Self> {
+        number.is_finite().then_some(Self::Whole(number as i64))
+    }
+
     /// Bytes as whole mebibytes; a begun one counts.
     pub fn mebibytes(bytes: u64) -> Self {
         Self::Whole(mebibytes(bytes) as i64)

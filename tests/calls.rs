@@ -147,3 +147,27 @@ fn help_and_refusals_do_not_load_the_driver() {
         assert_eq!(calls("h200", args), [], "{args:?}");
     }
 }
+
+#[test]
+fn connections_cost_no_more_questions_than_pairs() {
+    let asked = |simulated, args: &[&str], function: &str| {
+        let calls = calls(simulated, args);
+        functions(&calls)
+            .iter()
+            .filter(|name| **name == function)
+            .count()
+    };
+    const ANCESTOR: &str = "nvmlDeviceGetTopologyCommonAncestor";
+    // Of four GPUs there are six pairs, and what is between two is the same in both directions.
+    assert_eq!(asked("l40s-x4", &["topo", "-m"], ANCESTOR), 6);
+    // Where NVLinks lead to switches, neither the bus nor the single links matter.
+    assert_eq!(asked("h100x8", &["topo", "-m"], ANCESTOR), 0);
+    let remote = "nvmlDeviceGetNvLinkRemotePciInfo_v2";
+    assert_eq!(asked("h100x8", &["topo", "-m"], remote), 0);
+    // One call for the states of all links, and one for their speeds.
+    let fields = "nvmlDeviceGetFieldValues";
+    assert_eq!(asked("h100x8", &["nvlink", "-s", "-i", "0"], fields), 3);
+    let handle = "nvmlDeviceGetHandleByIndex_v2";
+    assert_eq!(asked("h100x8", &["nvlink", "-s", "-i", "0"], handle), 1);
+    assert_eq!(asked("h100x8", &["topo", "-p", "-i", "0,1"], handle), 2);
+}

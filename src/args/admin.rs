@@ -3,22 +3,13 @@
 
 use std::ffi::OsString;
 
+use super::watch::Subcommand;
 use crate::error::{Error, Status};
 use crate::spelling::options::{Opt, Takes};
 use crate::spelling::subcommand::Line;
 use crate::spelling::uint;
 
 use Takes::{Nothing, Text};
-
-/// A subcommand with its options.
-pub struct Subcommand {
-    /// The word that asks for it.
-    pub name: &'static str,
-    /// What it does, for its usage screen.
-    pub about: &'static str,
-    /// The options, in the order shown.
-    pub options: &'static [Opt],
-}
 
 /// What one of these lines asks for.
 #[derive(Debug, PartialEq)]

@@ -172,7 +172,7 @@ fn capable(gpus: &[Gpu]) -> Result<(), Error> {
 fn there(gpu: &Gpu) -> Result<(), Error> {
     match gpu.device() {
         Ok(_) => Ok(()),
-        Err(why) => Err(Error::handle(gpu.index(), why)),
+        Err(why) => Err(Error::no_handle(gpu.index(), why)),
     }
 }
 

@@ -25,7 +25,7 @@ pub fn named<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<Named<'g, 'd>>, Error> {
     gpus.iter()
         .map(|gpu| {
             gpu.device()
-                .map_err(|why| Error::handle(gpu.index(), why))?;
+                .map_err(|why| Error::no_handle(gpu.index(), why))?;
             let pci = gpu.pci().map_err(|why| Error::pci_info(gpu.index(), why))?;
             Ok((gpu, pci.bus_id))
         })

@@ -1,4 +1,4 @@
-//! `-l` and `-lms`: the same answer again and again, without drift.
+//! Loops: the same answer again and again, without drift.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -14,25 +14,49 @@ use crate::output::Output;
 /// Below this, a loop would do nothing but sample.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Takes one sample, or one `every` so often until it is stopped; each is one
-/// write. Handles are kept, and so are facts that cannot change.
-pub fn repeat(
-    every: Option<Duration>,
-    gpus: &mut [Gpu],
+/// How often a sample is taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// From one sample to the next.
+    pub every: Duration,
+    /// How many; without it there is no end.
+    pub count: Option<u32>,
+}
+
+/// `-l` and `-lms`: without them there is one sample.
+impl From<Option<Duration>> for Pace {
+    fn from(every: Option<Duration>) -> Self {
+        Self {
+            every: every.unwrap_or_default(),
+            count: every.is_none().then_some(1),
+        }
+    }
+}
+
+/// Takes samples, each of them one write, until there are enough or it is
+/// stopped. Handles and buffers are kept, and so are facts that cannot change.
+pub fn repeat<'d>(
+    pace: impl Into<Pace>,
+    gpus: &mut [Gpu<'d>],
     output: &mut Output,
     mut answer: Vec<u8>,
-    sample: impl Fn(&[Gpu], &Time, &mut Vec<u8>),
+    mut sample: impl FnMut(&[Gpu<'d>], &Time, &mut Vec<u8>),
 ) -> io::Result<()> {
-    if every.is_some() {
+    let Pace { every, count } = pace.into();
+    if count != Some(1) {
         end_on_signals()?;
     }
     let mut due = Instant::now();
+    let mut taken = 0;
     loop {
         sample(gpus, &clock::now(), &mut answer);
         output.write(&answer)?;
-        let Some(every) = every else {
-            return Ok(());
-        };
+        if let Some(count) = count {
+            taken += 1;
+            if taken == count {
+                return Ok(());
+            }
+        }
         answer.clear();
         gpus.iter_mut().for_each(Gpu::forget);
         match next(due, every.max(SHORTEST), Instant::now()) {

@@ -100,6 +100,11 @@ impl Driver {
         drop(ManuallyDrop::into_inner(self.nvml));
     }
 
+    /// For the questions that other files here put.
+    pub(super) fn nvml(&self) -> &Nvml {
+        &self.nvml
+    }
+
     /// How many GPUs there are, those that cannot be used included,
     /// `nvmlDeviceGetCount_v2`.
     pub fn gpu_count(&self) -> Reading<u32> {

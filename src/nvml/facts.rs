@@ -229,3 +229,76 @@ impl From<nvmlProcessInfo_t> for Context {
         }
     }
 }
+
+/// How busy a process kept the engines of a GPU, percent, from
+/// `nvmlDeviceGetProcessesUtilizationInfo`. For an engine that the process did
+/// not use NVML says 0.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessLoad {
+    /// The process.
+    pub pid: u32,
+    /// Multiprocessors.
+    pub sm: u32,
+    /// Frame buffer.
+    pub memory: u32,
+    /// Video encoder.
+    pub encoder: u32,
+    /// Video decoder.
+    pub decoder: u32,
+    /// JPEG decoder, where the library tells.
+    pub jpeg: Option<u32>,
+    /// Optical flow accelerator, where the library tells.
+    pub ofa: Option<u32>,
+}
+
+impl From<nvmlProcessUtilizationInfo_v1_t> for ProcessLoad {
+    fn from(process: nvmlProcessUtilizationInfo_v1_t) -> Self {
+        Self {
+            pid: process.pid,
+            sm: process.smUtil,
+            memory: process.memUtil,
+            encoder: process.encUtil,
+            decoder: process.decUtil,
+            jpeg: Some(process.jpgUtil),
+            ofa: Some(process.ofaUtil),
+        }
+    }
+}
+
+impl From<nvmlProcessUtilizationSample_t> for ProcessLoad {
+    fn from(process: nvmlProcessUtilizationSample_t) -> Self {
+        Self {
+            pid: process.pid,
+            sm: process.smUtil,
+            memory: process.memUtil,
+            encoder: process.encUtil,
+            decoder: process.decUtil,
+            jpeg: None,
+            ofa: None,
+        }
+    }
+}
+
+/// How long a policy held the clocks down, from `nvmlDeviceGetViolationStatus`.
+#[derive(Clone, Copy, Debug)]
+pub struct Violation {
+    /// When this was so, microseconds.
+    pub at: u64,
+    /// The time since the driver was loaded, nanoseconds.
+    pub lasted: u64,
+}
+
+impl From<nvmlViolationTime_t> for Violation {
+    fn from(violation: nvmlViolationTime_t) -> Self {
+        Self {
+            at: violation.referenceTime,
+            lasted: violation.violationTime,
+        }
+    }
+}
+
+/// A video encoding session, from `nvmlDeviceGetEncoderSessions`.
+pub type EncoderSession = nvmlEncoderSessionInfo_t;
+
+/// A frame buffer capture session, from `nvmlDeviceGetFBCSessions`.
+pub type CaptureSession = nvmlFBCSessionInfo_t;

@@ -205,6 +205,38 @@ impl<'d> Gpu<'d> {
         )
     }
 
+    /// How long a policy (`NVML_PERF_POLICY_*`) has held the clocks down,
+    /// `nvmlDeviceGetViolationStatus`.
+    pub fn violation(&self, policy: u32) -> Reading<Violation> {
+        let device = self.device()?;
+        raw::get_for(
+            &device.nvml().lib().nvmlDeviceGetViolationStatus,
+            device,
+            policy,
+        )
+        .map(|time: nvmlViolationTime_t| time.into())
+    }
+
+    /// How busy processes kept the GPU since a time, microseconds since 1970,
+    /// `nvmlDeviceGetProcessesUtilizationInfo`.
+    pub fn process_loads(&self, since: u64) -> Reading<Vec<ProcessLoad>> {
+        raw::processes::loads(self.device()?, since)
+    }
+
+    /// The video encoding sessions, `nvmlDeviceGetEncoderSessions`.
+    pub fn encoder_sessions(&self) -> Reading<Vec<EncoderSession>> {
+        let device = self.device()?;
+        let sessions = &device.nvml().lib().nvmlDeviceGetEncoderSessions;
+        raw::get_list(sessions, device, 64)
+    }
+
+    /// The frame buffer capture sessions, `nvmlDeviceGetFBCSessions`.
+    pub fn capture_sessions(&self) -> Reading<Vec<CaptureSession>> {
+        let device = self.device()?;
+        let sessions = &device.nvml().lib().nvmlDeviceGetFBCSessions;
+        raw::get_list(sessions, device, 64)
+    }
+
     /// What ended and running processes did, `nvmlDeviceGetAccountingPids` and
     /// `nvmlDeviceGetAccountingStats`; a process that NVML drops in between
     /// (`NVML_ERROR_NOT_FOUND`) is left out.
@@ -230,7 +262,7 @@ impl<'d> Gpu<'d> {
 /// event reasons at 251 to 255, power smoothing from 256. nvml-wrapper finds
 /// out from the driver's version which of the two it has; where there is no
 /// version, a number would be that of another field.
-fn field_id(device: &Device, id: u32) -> Reading<u32> {
+pub(super) fn field_id(device: &Device, id: u32) -> Reading<u32> {
     use nvml_wrapper::FieldIdScheme::*;
     let scheme = device.nvml().field_id_scheme();
     if scheme == V12 && id >= 251 {
@@ -469,6 +501,18 @@ questions! { moving / Moving {
     /// Whether MIG is on, now and after a reset, `nvmlDeviceGetMigMode`.
     mig: (bool, bool) = |device, lib| raw::get_pair(&lib.nvmlDeviceGetMigMode, device)
         .map(|(current, pending): (u32, u32)| (current != 0, pending != 0));
+    /// Whether the performance counters stream, `nvmlGpmQueryIfStreamingEnabled`.
+    gpm_streaming: bool = |device, lib| raw::get(&lib.nvmlGpmQueryIfStreamingEnabled, device)
+        .map(|on: u32| on != 0);
+    /// Protected memory of the processes with a compute, a graphics or an MPS
+    /// context, bytes by pid, `nvmlDeviceGetRunningProcessDetailList`.
+    protected_memory_by_process: Vec<(u32, u64)> = |device, lib| {
+        [0, 1, 2]
+            .map(|mode| raw::processes::protected_memory(device, mode))
+            .into_iter()
+            .collect::<Reading<Vec<_>>>()
+            .map(|lists| lists.concat())
+    };
     /// Whether the GSP firmware runs the GPU, and whether it does by default,
     /// `nvmlDeviceGetGspFirmwareMode`.
     gsp: (bool, bool) = |device, lib| raw::get_pair(&lib.nvmlDeviceGetGspFirmwareMode, device)

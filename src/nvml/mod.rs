@@ -4,7 +4,9 @@
 mod confidential;
 mod driver;
 mod facts;
+mod gpm;
 mod gpu;
+mod links;
 mod mig;
 mod parallel;
 mod processes;
@@ -13,10 +15,14 @@ mod reading;
 mod report;
 mod set;
 mod slot;
+mod sysfs;
+mod topology;
 
 pub use driver::{Driver, OpenError, Unanswered};
 pub use facts::*;
+pub use gpm::Meter;
 pub use gpu::{FieldNumber, Gpu};
+pub use links::{LINK_CAPABILITIES, field};
 pub use mig::MigDevice;
 pub use parallel::each;
 pub use processes::Running;
@@ -25,5 +31,7 @@ pub use raw::Sample;
 pub use reading::{Missing, Reading};
 pub use report::{License, LicenseExpiry};
 pub use set::{HOSTNAME_LENGTH, Peer, Took};
+pub use sysfs::{Place, Sysfs};
+pub use topology::{Level, P2pCapability, P2pStatus};
 
 pub use nvml_wrapper::enum_wrappers::device::Clock;

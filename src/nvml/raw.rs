@@ -56,6 +56,9 @@ macro_rules! versioned {
     )*};
 }
 
+pub mod gpm;
+pub mod processes;
+
 plain!(
     u32,
     i32,
@@ -68,8 +71,10 @@ plain!(
     nvmlConfComputeSystemCaps_t,
     nvmlConfComputeSystemState_t,
     nvmlDeviceAttributes_t,
+    nvmlEncoderSessionInfo_t,
     nvmlExcludedDeviceInfo_t,
     nvmlFBCStats_t,
+    nvmlFBCSessionInfo_t,
     nvmlFieldValue_t,
     nvmlGridLicensableFeatures_t,
     nvmlHwbcEntry_t,
@@ -80,6 +85,7 @@ plain!(
     nvmlRowRemapperHistogramValues_t,
     nvmlSample_t,
     nvmlUtilization_t,
+    nvmlViolationTime_t,
     Hostname,
     RemappedRows,
 );
@@ -94,6 +100,7 @@ versioned!(
     nvmlGpuFabricInfo_v3_t: 3,
     nvmlMarginTemperature_v1_t: 1,
     nvmlMemory_v2_t: 2,
+    nvmlNvLinkInfo_v2_t: 2,
     nvmlPciInfoExt_v1_t: 1,
     nvmlPdi_v1_t: 1,
     nvmlPlatformInfo_v2_t: 2,
@@ -646,4 +653,26 @@ pub fn version_without_init(path: &std::path::Path) -> Reading<String> {
     // SAFETY: a buffer of the length that is told.
     checked(unsafe { f(buffer.as_mut_ptr().cast(), buffer.len() as u32) })?;
     Ok(text(&buffer))
+}
+
+/// `f(device, other, &mut answer)`: how two GPUs stand to each other.
+pub fn get_between<T: Plain, E>(
+    f: &Symbol<Call2<nvmlDevice_t, *mut T>, E>,
+    device: &Device,
+    other: &Device,
+) -> Reading<T> {
+    let f = found(f)?;
+    let mut answer = zeroed();
+    // SAFETY: two live handles and a pointer to a `T` of our own.
+    checked(unsafe { f(device.handle(), other.handle(), &mut answer) })?;
+    Ok(answer)
+}
+
+/// `nvmlSystemGetNvlinkBwMode`: `NVML_GPU_NVLINK_BW_MODE_*`.
+pub fn nvlink_bandwidth_mode(lib: &NvmlLib) -> Reading<u32> {
+    let f = found(&lib.nvmlSystemGetNvlinkBwMode)?;
+    let mut mode = 0;
+    // SAFETY: a pointer to a number of our own.
+    checked(unsafe { f(&mut mode) })?;
+    Ok(mode)
 }

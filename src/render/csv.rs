@@ -41,7 +41,7 @@ fn cell(reading: Reading<Value>, unit: Unit, units: bool) -> String {
 /// Writes one record. A field that holds a comma or a quote is quoted whole, the
 /// blank before it included: a blank before the quote would keep readers from
 /// seeing it.
-fn line(cells: impl Iterator<Item = Cow<'static, str>>, out: &mut Vec<u8>) {
+pub fn line(cells: impl Iterator<Item = Cow<'static, str>>, out: &mut Vec<u8>) {
     let cells: Vec<Cow<str>> = cells
         .enumerate()
         .map(|(place, cell)| {

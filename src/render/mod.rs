@@ -3,6 +3,8 @@
 pub mod csv;
 pub mod dtd;
 mod frame;
+pub mod matrix;
+pub mod scroll;
 pub mod summary;
 pub mod text;
 mod width;

@@ -27,13 +27,16 @@ const WORDS: &[(&str, u32)] = &[
 
 /// A signed 32-bit number or a word, kept as its bits: -1 is `u32::MAX`.
 pub fn int(text: &str) -> Option<u32> {
-    word(text).or_else(|| {
-        let value = match text.trim_start().strip_prefix('-') {
-            Some(digits) => -magnitude(digits)?,
-            None => unsigned(text)?,
-        };
-        i32::try_from(value).ok().map(i32::cast_unsigned)
-    })
+    word(text).or_else(|| signed(text).map(i32::cast_unsigned))
+}
+
+/// A signed 32-bit number.
+pub fn signed(text: &str) -> Option<i32> {
+    let value = match text.trim_start().strip_prefix('-') {
+        Some(digits) => -magnitude(digits)?,
+        None => unsigned(text)?,
+    };
+    i32::try_from(value).ok()
 }
 
 /// An unsigned 32-bit number or a word; not even `-0` may have a sign.
@@ -57,6 +60,19 @@ pub fn float(text: &str) -> Option<f32> {
 fn word(text: &str) -> Option<u32> {
     let (_, value) = WORDS.iter().find(|(word, _)| *word == text)?;
     Some(*value)
+}
+
+/// A whole number as subcommands read it: no words, nothing at all is zero, and
+/// what does not fit loses its upper bits.
+pub fn long(text: &str) -> Option<i32> {
+    if text.is_empty() {
+        return Some(0);
+    }
+    let value = match text.trim_start().strip_prefix('-') {
+        Some(digits) => -magnitude(digits)?,
+        None => unsigned(text)?,
+    };
+    Some(value as i32)
 }
 
 fn unsigned(text: &str) -> Option<i64> {
@@ -113,6 +129,21 @@ mod tests {
             "2147483648",
         ] {
             assert_eq!(int(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn longs_are_cut_to_size() {
+        for (text, value) in [
+            ("", 0),
+            ("0x10", 16),
+            ("-1", -1),
+            ("99999999999", 1_215_752_191),
+        ] {
+            assert_eq!(long(text), Some(value), "{text:?}");
+        }
+        for text in ["ENABLED", "1.5", "1x"] {
+            assert_eq!(long(text), None, "{text:?}");
         }
     }
 

@@ -1,0 +1,200 @@
+//! `dmon`: the GPUs, one line a GPU and sample.
+
+use std::ffi::OsString;
+use std::sync::{Mutex, PoisonError};
+
+use super::repeat::{Pace, repeat};
+use crate::args::{Args, DMON, Layout, Levels, Stamps, Watch};
+use crate::error::Error;
+use crate::nvml::{Gpu, Meter, MigDevice, Missing, Reading, each};
+use crate::output::Output;
+use crate::render::scroll::{Again, End, Scroll, Style};
+use crate::value::Value;
+use crate::watch::{self, Column, Heading, PowerViolation, Row};
+
+/// The most GPUs that a view shows.
+pub const MOST: usize = 16;
+
+const LONGEST_DELAY: u32 = 600;
+
+/// Watches the GPUs. A line is refused in nvidia-smi's order: what can be told
+/// of it alone, the file, the GPUs, then the other options.
+pub fn dmon(arguments: &[OsString]) -> anyhow::Result<()> {
+    let line = Watch::read(&DMON, LONGEST_DELAY, arguments)?;
+    let driver = crate::open()?;
+    let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
+    let mut gpus = crate::select(&driver, &Args::of(line.ids))?;
+    gpus.truncate(MOST);
+    let columns = watch::select(watch::DEVICE, line.select.as_deref().unwrap_or("puc"))?;
+    let metrics = watch::metric_ids(line.gpm_metrics.as_deref().unwrap_or_default())?;
+    let stamps = Stamps::read(line.stamps.as_deref())?;
+    let layout = Layout::read(line.format.as_deref())?;
+    let levels = Levels::read(line.gpm_options.as_deref())?;
+    let view = View {
+        columns: if levels.gpu { columns } else { Vec::new() },
+        metrics,
+        levels,
+    };
+    let style = Style {
+        index: "gpu",
+        again: Again::Lines(44),
+        end: End::Blank,
+    };
+    let mut scroll = Scroll::new(style, view.headings(), stamps, layout);
+    let pace = Pace {
+        every: line.every,
+        count: line.count,
+    };
+    let kept: Vec<Mutex<Kept>> = gpus.iter().map(|_| Mutex::default()).collect();
+    repeat(
+        pace,
+        &mut gpus,
+        &mut output,
+        Vec::new(),
+        |gpus, time, out| {
+            let gpus: Vec<_> = gpus.iter().zip(&kept).collect();
+            let lines = each(&gpus, |(gpu, kept)| {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                view.lines(gpu, &mut kept)
+            });
+            for ((gpu, _), lines) in gpus.iter().zip(lines) {
+                for cells in lines {
+                    scroll.line(time, gpu.index(), &cells, "", out);
+                }
+            }
+        },
+    )?;
+    Ok(crate::all_there(&gpus)?)
+}
+
+/// What is kept of a GPU from line to line.
+#[derive(Default)]
+struct Kept<'d> {
+    power: PowerViolation,
+    meter: Option<Meter<'d>>,
+    /// By the index of the MIG device.
+    migs: Vec<(u32, Meter<'d>)>,
+}
+
+/// A line: one cell a column.
+type Cells = Vec<Reading<Value>>;
+
+/// What is shown of each GPU.
+struct View {
+    /// Those of whole GPUs; none where only MIG devices are asked for.
+    columns: Vec<&'static Column<PowerViolation>>,
+    metrics: Vec<u32>,
+    levels: Levels,
+}
+
+impl View {
+    fn headings(&self) -> Vec<Heading> {
+        let columns = self.columns.iter().map(|column| column.heading.clone());
+        let mig = watch::MIG_DEVICE
+            .iter()
+            .filter(|_| self.levels.mig)
+            .cloned();
+        let metrics = self.metrics.iter().map(|&id| watch::metric(id));
+        columns.chain(mig).chain(metrics).collect()
+    }
+
+    /// The lines about a GPU: its own, then those of its MIG devices. A GPU
+    /// without any has a line in any case.
+    fn lines<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Vec<Cells> {
+        let migs = match self.levels.mig {
+            true => gpu.mig_devices().unwrap_or_default(),
+            false => Vec::new(),
+        };
+        kept.migs
+            .retain(|(index, _)| migs.iter().any(|mig| mig.index() == *index));
+        let mut lines = Vec::with_capacity(1 + migs.len());
+        if self.levels.gpu || migs.is_empty() {
+            lines.push(self.gpu_line(gpu, kept));
+        }
+        lines.extend(migs.iter().map(|mig| self.mig_line(gpu, mig, kept)));
+        lines
+    }
+
+    fn gpu_line<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Cells {
+        let row = Row {
+            gpu,
+            item: &kept.power,
+        };
+        let mut cells: Cells = self
+            .columns
+            .iter()
+            .map(|column| (column.get)(&row))
+            .collect();
+        if self.levels.mig {
+            cells.extend(none(watch::MIG_DEVICE.len()));
+        }
+        cells.extend(match self.levels.gpu {
+            true => self.counters(gpu, || whole_meter(&mut kept.meter, gpu)),
+            false => none(self.metrics.len()),
+        });
+        cells
+    }
+
+    fn mig_line<'d>(&self, gpu: &Gpu<'d>, mig: &MigDevice, kept: &mut Kept<'d>) -> Cells {
+        let instance = mig.gpu_instance();
+        let ids = [Ok(mig.index()), instance, mig.compute_instance()];
+        let mut cells = none(self.columns.len());
+        cells.extend(ids.map(|id| id.map(Value::from)));
+        cells.extend(self.counters(gpu, || {
+            mig_meter(&mut kept.migs, gpu, mig.index(), instance?)
+        }));
+        cells
+    }
+
+    /// The metrics since the last line.
+    fn counters<'m, 'd: 'm>(
+        &self,
+        gpu: &Gpu<'d>,
+        meter: impl FnOnce() -> Reading<&'m mut Meter<'d>>,
+    ) -> Cells {
+        if self.metrics.is_empty() {
+            return Vec::new();
+        }
+        match meter().and_then(|meter| meter.read(gpu, &self.metrics)) {
+            Ok(metrics) => metrics
+                .into_iter()
+                .map(|metric| Value::cut(metric?).ok_or(Missing::UNKNOWN))
+                .collect(),
+            Err(_) => none(self.metrics.len()),
+        }
+    }
+}
+
+/// Cells without a value.
+fn none(count: usize) -> Cells {
+    vec![Err(Missing::NO_DATA); count]
+}
+
+/// The meter of a GPU, made when it is first read.
+fn whole_meter<'m, 'd>(
+    meter: &'m mut Option<Meter<'d>>,
+    gpu: &Gpu<'d>,
+) -> Reading<&'m mut Meter<'d>> {
+    match meter {
+        Some(meter) => Ok(meter),
+        None => Ok(meter.insert(Meter::new(gpu, None)?)),
+    }
+}
+
+/// The meter of a MIG device, likewise.
+fn mig_meter<'m, 'd>(
+    meters: &'m mut Vec<(u32, Meter<'d>)>,
+    gpu: &Gpu<'d>,
+    index: u32,
+    instance: u32,
+) -> Reading<&'m mut Meter<'d>> {
+    let known = meters.iter().position(|(known, _)| *known == index);
+    let at = match known {
+        Some(at) => at,
+        None => {
+            meters.push((index, Meter::new(gpu, Some(instance))?));
+            meters.len() - 1
+        }
+    };
+    Ok(&mut meters[at].1)
+}

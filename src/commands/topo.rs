@@ -1,0 +1,438 @@
+//! `topo`: how the GPUs, CPUs, network cards and drives are connected.
+
+use std::io::IsTerminal;
+
+use crate::error::Error;
+use crate::nvml::{Driver, Gpu, Level, Missing, P2pCapability, Place, Reading, Sysfs};
+use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
+
+use super::subcommand::{Given, Opt, Subcommand, Takes, put};
+
+/// The subcommand.
+pub const TOPO: Subcommand = Subcommand {
+    name: "topo",
+    about: "How the GPUs, CPUs, network cards and drives are connected.",
+    options: &[
+        Opt::new(
+            "-m --matrix",
+            Takes::Nothing,
+            "Show how every two devices are connected.",
+        ),
+        Opt::new(
+            "-mp --matrix_pci",
+            Takes::Nothing,
+            "The same over PCIe alone, without NVLinks.",
+        ),
+        Opt::new(
+            "-nvme --matrix_nvme",
+            Takes::Nothing,
+            "Show how the GPUs and the NVMe drives are connected.",
+        ),
+        Opt::new(
+            "-i --id",
+            Takes::Text,
+            "These GPUs, for the options below: index, UUID or PCI bus id,\nseparated by commas.",
+        ),
+        Opt::new("-c --cpu", Takes::Number, "List the GPUs next to this CPU."),
+        Opt::new(
+            "-n --nearest_gpus",
+            Takes::Number,
+            "List the GPUs that share this with the GPU of -i, and nothing nearer:\n\
+             0 = a board   1 = a PCIe switch   2 = several PCIe switches\n\
+             3 = a PCIe host bridge   4 = a NUMA node   5 = the system",
+        ),
+        Opt::new(
+            "-p --gpu_path",
+            Takes::Nothing,
+            "Tell the way between the two GPUs of -i.",
+        ),
+        Opt::new(
+            "-p2p --p2pstatus",
+            Takes::Text,
+            "Show which GPUs reach each other's memory:\n\
+             r = to read   w = to write   n = over NVLink   a = for atomics   p = over PCIe",
+        ),
+        Opt::new(
+            "-C --get-numa-id-of-nearby-cpu",
+            Takes::Nothing,
+            "Tell the NUMA nodes of the CPUs next to the GPU of -i.",
+        ),
+        Opt::new(
+            "-M --get-numa-id-of-nearby-mem",
+            Takes::Nothing,
+            "Tell the NUMA nodes of the memory next to the GPU of -i.",
+        ),
+        Opt::new(
+            "-gnid --gpu-numa-id",
+            Takes::Nothing,
+            "Tell the NUMA node that the memory of the GPU of -i is.",
+        ),
+    ],
+    run,
+};
+
+/// The capabilities of `-p2p` by their letter.
+const CAPABILITIES: &[(char, P2pCapability)] = &[
+    ('r', P2pCapability::Read),
+    ('w', P2pCapability::Write),
+    ('n', P2pCapability::NvLink),
+    ('a', P2pCapability::Atomics),
+    ('p', P2pCapability::Prop),
+];
+
+/// What asks for exactly one GPU: the option, and how its refusal begins.
+const FOR_ONE: &[(&str, &str)] = &[
+    ("-n", "Nearest GPUs argument"),
+    ("-C", "NUMA ID of nearest CPU"),
+    ("-M", "NUMA ID of nearest memory"),
+    ("-gnid", "GPU NUMA ID command"),
+];
+
+fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+    let sysfs = Sysfs::new("/sys");
+    let named = given.has("-i").then(|| given.gpus(driver)).transpose()?;
+    if let Some(level) = given.number("-n") {
+        nearest(one("-n", named.as_deref())?, level, out)?;
+    }
+    if given.has("-p") {
+        path(named.as_deref(), out)?;
+    }
+    if let Some(cpu) = given.number("-c") {
+        near_cpu(driver, cpu, out)?;
+    }
+    if given.has("-C") {
+        let gpu = one("-C", named.as_deref())?;
+        let nodes = gpu.cpu_affinity().map(|cpus| sysfs.nodes_of(&cpus));
+        nodes_of("CPU", nodes, out)?;
+    }
+    if given.has("-M") {
+        nodes_of(
+            "memory",
+            one("-M", named.as_deref())?.memory_affinity(),
+            out,
+        )?;
+    }
+    if given.has("-gnid") {
+        let node = one("-gnid", named.as_deref())?.numa_node();
+        put(out, &format!("{}\n", node_id(node)));
+    }
+    if let Some(letter) = given.text("-p2p") {
+        p2p(driver, letter, out)?;
+    }
+    let needs_id = ["-n", "-p", "-C", "-M", "-gnid"];
+    if given.has("-i") && !given.has_any(&needs_id) {
+        return Err(Error::failed(
+            "The -i command line argument must be used in conjunction with -n or -p.\n\n",
+        ));
+    }
+    for (option, kind) in [
+        ("-m", Kind::All),
+        ("-mp", Kind::Pci),
+        ("-nvme", Kind::Drives),
+    ] {
+        if given.has(option) {
+            let facts = facts(driver, &sysfs, kind)?;
+            matrix(&facts, std::io::stdout().is_terminal(), out);
+        }
+    }
+    Ok(())
+}
+
+/// The one GPU of `-i`, for an option that wants exactly one.
+fn one<'g, 'd>(option: &str, named: Option<&'g [Gpu<'d>]>) -> Result<&'g Gpu<'d>, Error> {
+    if let Some([gpu]) = named {
+        return Ok(gpu);
+    }
+    let what = FOR_ONE.iter().find(|(known, _)| *known == option);
+    let what = what.map_or("", |(_, what)| what);
+    Err(Error::refused(format!(
+        "{what} must be used in conjunction with the -i argument which must be a single identifier.\n\n"
+    )))
+}
+
+/// `-n`.
+fn nearest(gpu: &Gpu, level: i32, out: &mut Vec<u8>) -> Result<(), Error> {
+    const BY: [&str; 6] = [
+        "way of an single on-board PCIe switch",
+        "way of a single PCIe switch",
+        "way of potentially multiple PCIe switches",
+        "the same PCIe host bridge",
+        "way of an on-CPU interconnect between PCIe host bridges",
+        "way of an SMP interconnect link between NUMA nodes",
+    ];
+    let failed = || Error::failed("Failed to display the nearest GPUs\n\n");
+    let place = usize::try_from(level).map_err(|_| failed())?;
+    let (Some(by), Some(&level)) = (BY.get(place), Level::ALL.get(place)) else {
+        return Err(failed());
+    };
+    let near = gpu.nearest(level).map_err(|_| failed())?;
+    let index = gpu.index();
+    if near.is_empty() {
+        put(
+            out,
+            &format!("Device {index} is not connected to other devices by {by}.\n\n"),
+        );
+    } else {
+        let near = listed(near);
+        put(
+            out,
+            &format!("Device {index} is connected by {by} to device(s): {near}\n\n"),
+        );
+    }
+    Ok(())
+}
+
+/// `-p`.
+fn path(named: Option<&[Gpu]>, out: &mut Vec<u8>) -> Result<(), Error> {
+    let Some([from, to]) = named else {
+        return Err(Error::refused(
+            "Path command line flag must be used in conjection with the -i argument \
+             which must be two GPU identifiers.\n\n",
+        ));
+    };
+    let level = from
+        .common_ancestor(to)
+        .map_err(|_| Error::failed("Failed to display the GPU path information\n\n"))?;
+    let way = match level {
+        Level::Board => "an on-board PCIe switch",
+        Level::Switch => "a single PCIe switch",
+        Level::Switches => "multiple PCIe switches",
+        Level::HostBridge => "a PCIe host bridge",
+        Level::Node => "an on-CPU interconnect between PCIe host bridges",
+        Level::System => "an SMP interconnect link between NUMA nodes",
+    };
+    let (from, to) = (from.index(), to.index());
+    put(
+        out,
+        &format!("Device {from} is connected to device {to} by way of {way}.\n\n"),
+    );
+    Ok(())
+}
+
+/// `-c`.
+fn near_cpu(driver: &Driver, cpu: i32, out: &mut Vec<u8>) -> Result<(), Error> {
+    // NVML counts CPUs from 0; none has any other number.
+    let near = u32::try_from(cpu).map_or(Ok(Vec::new()), |cpu| driver.gpus_near_cpu(cpu));
+    let near = near.map_err(|_| {
+        Error::failed("Failed to display GPUs with affinity for a given CPU information\n\n")
+    })?;
+    if near.is_empty() {
+        put(
+            out,
+            &format!("No GPUs were found to have an affinity with CPU {cpu}.\n\n"),
+        );
+    } else {
+        let near = listed(near);
+        put(
+            out,
+            &format!("The GPUs that have an affinity with CPU {cpu} are:\n{near}\n\n"),
+        );
+    }
+    Ok(())
+}
+
+/// `-C` and `-M`.
+fn nodes_of(what: &str, nodes: Reading<Vec<u32>>, out: &mut Vec<u8>) -> Result<(), Error> {
+    match nodes {
+        Ok(nodes) if !nodes.is_empty() => {
+            put(
+                out,
+                &format!("NUMA IDs of closest {what}: {}\n", ranges(&nodes)),
+            );
+            Ok(())
+        }
+        _ => Err(Error::failed(format!(
+            "Failed to display NUMA ID of nearest {what}\n\n"
+        ))),
+    }
+}
+
+fn node_id(node: Reading<u32>) -> String {
+    node.map_or_else(
+        |missing| missing.words_or_not_available().to_owned(),
+        |node| node.to_string(),
+    )
+}
+
+fn listed(mut indices: Vec<u32>) -> String {
+    indices.sort_unstable();
+    let indices: Vec<String> = indices.iter().map(u32::to_string).collect();
+    indices.join(", ")
+}
+
+/// `-p2p`.
+fn p2p(driver: &Driver, letter: &str, out: &mut Vec<u8>) -> Result<(), Error> {
+    let letter = letter.chars().next();
+    let capability = CAPABILITIES
+        .iter()
+        .find(|(known, _)| Some(*known) == letter);
+    let Some((_, capability)) = capability else {
+        return Err(Error::refused(
+            "Invalid p2p capability index specified at the command-line\n",
+        ));
+    };
+    let gpus = driver.gpus().map_err(Error::count)?;
+    let rows: Vec<_> = gpus
+        .iter()
+        .map(|gpu| {
+            let cells = gpus.iter().map(|other| match other.index() == gpu.index() {
+                true => None,
+                false => Some(gpu.p2p_status(other, *capability)),
+            });
+            (gpu.index(), cells.collect())
+        })
+        .collect();
+    let there: Vec<u32> = gpus
+        .iter()
+        .filter(|gpu| gpu.device().is_ok())
+        .map(Gpu::index)
+        .collect();
+    peers(&there, &rows, std::io::stdout().is_terminal(), out);
+    Ok(())
+}
+
+/// A GPU with what the matrix needs of it.
+struct Node<'g, 'd> {
+    gpu: &'g Gpu<'d>,
+    place: Option<Place>,
+    bus_id: String,
+    /// The CPUs and the memory next to it.
+    cpus: Reading<Vec<u32>>,
+    memory: Reading<Vec<u32>>,
+    /// NVLinks that lead to switches.
+    switched: u32,
+    /// The bus ids that the other NVLinks lead to, one a link.
+    remotes: Vec<String>,
+}
+
+/// `-m`, `-mp` and `-nvme`.
+fn facts(driver: &Driver, sysfs: &Sysfs, kind: Kind) -> Result<Matrix, Error> {
+    let failed = || Error::failed("Failed to run topology matrix\n\n");
+    let gpus = driver.gpus().map_err(|_| failed())?;
+    let nodes: Vec<Node> = gpus
+        .iter()
+        .filter(|gpu| gpu.device().is_ok())
+        .map(|gpu| node(gpu, sysfs, kind, gpus.len() > 1))
+        .collect::<Reading<_>>()
+        .map_err(|_| failed())?;
+    if nodes.is_empty() {
+        return Err(failed());
+    }
+    let others = match kind {
+        Kind::Drives => sysfs.nvme_drives(),
+        Kind::All | Kind::Pci => sysfs.network_cards(),
+    };
+    let between_gpus: Vec<Vec<String>> = pairs(&nodes, connection);
+    let between_others: Vec<Vec<String>> = pairs(&others, |(_, one), (_, two)| {
+        label(one.level(two)).to_owned()
+    });
+    let across = |node: &Node, (_, other): &(String, Place)| {
+        let level = node.place.as_ref().map(|place| place.level(other));
+        level.map_or("Unknown", label).to_owned()
+    };
+    let mut rows = Vec::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let to_gpus = if kind == Kind::Drives {
+            Vec::new()
+        } else {
+            between_gpus[at].clone()
+        };
+        rows.push(Row {
+            name: format!("GPU{}", node.gpu.index()),
+            cells: to_gpus
+                .into_iter()
+                .chain(others.iter().map(|other| across(node, other)))
+                .collect(),
+            affinity: (kind != Kind::Drives).then(|| Affinity {
+                cpus: node.cpus.clone(),
+                memory: node.memory.clone(),
+                own: node_id(node.gpu.numa_node()),
+            }),
+        });
+    }
+    if kind != Kind::Drives {
+        for (at, other) in others.iter().enumerate() {
+            let to_gpus = nodes.iter().map(|node| across(node, other));
+            rows.push(Row {
+                name: format!("NIC{at}"),
+                cells: to_gpus.chain(between_others[at].clone()).collect(),
+                affinity: None,
+            });
+        }
+    }
+    Ok(Matrix {
+        kind,
+        others: others.into_iter().map(|(name, _)| name).collect(),
+        rows,
+    })
+}
+
+fn node<'g, 'd>(
+    gpu: &'g Gpu<'d>,
+    sysfs: &Sysfs,
+    kind: Kind,
+    several: bool,
+) -> Reading<Node<'g, 'd>> {
+    let pci = gpu.pci()?;
+    let mut node = Node {
+        gpu,
+        place: sysfs.place(&pci),
+        bus_id: pci.bus_id,
+        cpus: gpu.cpu_affinity(),
+        memory: gpu.memory_affinity(),
+        switched: 0,
+        remotes: Vec::new(),
+    };
+    // A GPU that fails now would have wrong cells.
+    if let Err(missing @ Missing::Failed(_)) = node.cpus {
+        return Err(missing);
+    }
+    if kind == Kind::All
+        && several
+        && let Ok(links) = gpu.link_count()
+    {
+        node.switched = gpu.switch_link_count().unwrap_or(0);
+        if node.switched == 0 {
+            let remotes = (0..links).filter_map(|link| gpu.link_remote(link).ok());
+            node.remotes = remotes.map(|pci| pci.bus_id).collect();
+        }
+    }
+    Ok(node)
+}
+
+/// How two GPUs are connected: the NVLinks between them, through switches or
+/// not, and else what they share of the PCI bus.
+fn connection(one: &Node, two: &Node) -> String {
+    let direct = one.remotes.iter().filter(|id| **id == two.bus_id).count();
+    match one.switched.min(two.switched) as usize + direct {
+        0 => one
+            .gpu
+            .common_ancestor(two.gpu)
+            .map_or("Unknown", label)
+            .to_owned(),
+        links => format!("NV{links}"),
+    }
+}
+
+fn label(level: Level) -> &'static str {
+    match level {
+        Level::Board | Level::Switch => "PIX",
+        Level::Switches => "PXB",
+        Level::HostBridge => "PHB",
+        Level::Node => "NODE",
+        Level::System => "SYS",
+    }
+}
+
+/// A square of cells: each pair is asked once and told in both directions.
+fn pairs<T>(items: &[T], tell: impl Fn(&T, &T) -> String) -> Vec<Vec<String>> {
+    let mut cells = vec![vec![" X ".to_owned(); items.len()]; items.len()];
+    for (at, one) in items.iter().enumerate() {
+        for (to, two) in items.iter().enumerate().skip(at + 1) {
+            let told = tell(one, two);
+            cells[to][at].clone_from(&told);
+            cells[at][to] = told;
+        }
+    }
+    cells
+}

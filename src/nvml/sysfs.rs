@@ -1,0 +1,220 @@
+//! What the kernel knows of the PCI bus, network cards, drives and NUMA nodes,
+//! and NVML does not tell: sysfs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::facts::Pci;
+use super::topology::Level;
+
+/// The tree of sysfs, `/sys` unless a test has its own.
+pub struct Sysfs(PathBuf);
+
+impl Sysfs {
+    /// The tree below `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self(root.into())
+    }
+
+    /// Where a PCI device is.
+    pub fn place(&self, pci: &Pci) -> Option<Place> {
+        let Pci {
+            domain,
+            bus,
+            device,
+            ..
+        } = pci;
+        let name = format!("{domain:04x}:{bus:02x}:{device:02x}.0");
+        self.place_at(&self.0.join("bus/pci/devices").join(name))
+    }
+
+    /// InfiniBand and RoCE cards, by name.
+    pub fn network_cards(&self) -> Vec<(String, Place)> {
+        self.class("infiniband")
+    }
+
+    /// NVMe drives, by name.
+    pub fn nvme_drives(&self) -> Vec<(String, Place)> {
+        self.class("nvme")
+    }
+
+    /// The NUMA nodes that these CPUs belong to, ascending.
+    pub fn nodes_of(&self, cpus: &[u32]) -> Vec<u32> {
+        let nodes = self.0.join("devices/system/node");
+        let mut found: Vec<u32> = names(&nodes)
+            .into_iter()
+            .filter_map(|name| {
+                let node = name.strip_prefix("node")?.parse().ok()?;
+                let list = fs::read_to_string(nodes.join(&name).join("cpulist")).ok()?;
+                let ranges = ranges(list.trim())?;
+                let near = |cpu: &u32| {
+                    ranges
+                        .iter()
+                        .any(|&(first, last)| (first..=last).contains(cpu))
+                };
+                cpus.iter().any(near).then_some(node)
+            })
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// The devices of a class that are on a PCI bus.
+    fn class(&self, class: &str) -> Vec<(String, Place)> {
+        let class = self.0.join("class").join(class);
+        let mut devices: Vec<(String, Place)> = names(&class)
+            .into_iter()
+            .filter_map(|name| {
+                let place = self.place_at(&class.join(&name).join("device"))?;
+                Some((name, place))
+            })
+            .collect();
+        devices.sort_by_key(|(name, _)| (prefix(name).len(), name.len(), name.clone()));
+        devices
+    }
+
+    fn place_at(&self, device: &Path) -> Option<Place> {
+        let path = fs::canonicalize(device).ok()?;
+        let devices = fs::canonicalize(self.0.join("devices")).ok()?;
+        let steps: Vec<String> = path
+            .strip_prefix(devices)
+            .ok()?
+            .iter()
+            .map(|step| step.to_string_lossy().into_owned())
+            .collect();
+        let node = fs::read_to_string(path.join("numa_node"));
+        Some(Place {
+            node: node.ok().and_then(|node| node.trim().parse().ok()),
+            steps,
+        })
+    }
+}
+
+/// A name without the number at its end: mlx5_2 comes before mlx5_10.
+fn prefix(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// `0-3,8` as first and last of each range.
+fn ranges(list: &str) -> Option<Vec<(u32, u32)>> {
+    list.split(',')
+        .filter(|range| !range.is_empty())
+        .map(|range| {
+            let (first, last) = range.split_once('-').unwrap_or((range, range));
+            Some((first.parse().ok()?, last.parse().ok()?))
+        })
+        .collect()
+}
+
+/// Where a device is on the PCI bus.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The host bridge, every bridge on the way, and the device: `pci0000:00`,
+    /// `0000:00:01.0`, `0000:01:00.0`.
+    steps: Vec<String>,
+    /// Its NUMA node, where there is more than one; negative where the kernel
+    /// does not know.
+    node: Option<i32>,
+}
+
+impl Place {
+    /// The nearest thing that two devices share. A switch is two bridges to the
+    /// kernel: its upstream port, and a downstream port for each device.
+    pub fn level(&self, other: &Self) -> Level {
+        let same = |(one, two): &(&String, &String)| one == two;
+        let shared = self.steps.iter().zip(&other.steps).take_while(same).count();
+        let beyond = (self.steps.len().max(other.steps.len())).saturating_sub(shared);
+        match shared {
+            0 if self.node == other.node => Level::Node,
+            0 => Level::System,
+            1 => Level::HostBridge,
+            _ if beyond <= 2 => Level::Switch,
+            _ => Level::Switches,
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+mod tests {
+    use super::*;
+
+    fn place(path: &str, node: i32) -> Place {
+        Place {
+            steps: path.split('/').map(str::to_owned).collect(),
+            node: Some(node),
+        }
+    }
+
+    #[test]
+    fn devices_are_as_near_as_what_they_share() {
+        let gpu = place("pci0000:00/00:01.0/01:00.0/02:00.0/03:00.0", 0);
+        let cases = [
+            (
+                "pci0000:00/00:01.0/01:00.0/02:01.0/04:00.0",
+                0,
+                Level::Switch,
+            ),
+            (
+                "pci0000:00/00:01.0/01:00.0/02:00.0/03:00.1",
+                0,
+                Level::Switch,
+            ),
+            (
+                "pci0000:00/00:01.0/01:00.0/02:02.0/05:00.0/06:00.0/07:00.0",
+                0,
+                Level::Switches,
+            ),
+            ("pci0000:00/00:02.0/08:00.0", 0, Level::HostBridge),
+            ("pci0000:80/80:01.0/81:00.0", 0, Level::Node),
+            ("pci0000:c0/c0:01.0/c1:00.0", 1, Level::System),
+        ];
+        for (path, node, level) in cases {
+            let other = place(path, node);
+            assert_eq!(
+                (gpu.level(&other), other.level(&gpu)),
+                (level, level),
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_tree_is_read_below_its_root() {
+        use std::os::unix::fs::symlink;
+        let root = std::env::temp_dir().join(format!("nvsmi-sysfs-{}", std::process::id()));
+        let card = |device: &str, name: &str| {
+            let device_path = root.join("devices/pci0000:00/0000:00:01.0").join(device);
+            fs::create_dir_all(&device_path).unwrap();
+            fs::write(device_path.join("numa_node"), "1\n").unwrap();
+            let class = root.join("class/infiniband").join(name);
+            fs::create_dir_all(&class).unwrap();
+            symlink(device_path, class.join("device")).unwrap();
+        };
+        card("0000:02:00.0", "mlx5_10");
+        card("0000:03:00.0", "mlx5_2");
+        let node = root.join("devices/system/node/node1");
+        fs::create_dir_all(&node).unwrap();
+        fs::write(node.join("cpulist"), "4-7,12-15\n").unwrap();
+
+        let sysfs = Sysfs::new(&root);
+        let cards = sysfs.network_cards();
+        let drives = sysfs.nvme_drives();
+        let nodes = [sysfs.nodes_of(&[5]), sysfs.nodes_of(&[8])];
+        fs::remove_dir_all(&root).unwrap();
+
+        let names: Vec<&str> = cards.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["mlx5_2", "mlx5_10"]);
+        assert_eq!(cards[0].1.level(&cards[1].1), Level::Switch);
+        assert_eq!(cards[0].1.node, Some(1));
+        assert!(drives.is_empty());
+        assert_eq!(nodes, [vec![1], vec![]]);
+    }
+}

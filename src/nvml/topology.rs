@@ -1,0 +1,141 @@
+//! Where the GPUs are: next to which CPUs and memory, and how far from each other.
+
+use std::ffi::c_ulong;
+
+use nvml_wrapper::enum_wrappers::device::TopologyLevel;
+pub use nvml_wrapper::enum_wrappers::device::{P2pCapabilitiesIndex as P2pCapability, P2pStatus};
+
+use super::driver::Driver;
+use super::gpu::Gpu;
+use super::raw;
+use super::reading::{Missing, Reading};
+
+/// Room for as many CPUs as the kernel can have, in words of a set.
+const WORDS: usize = 8192 / c_ulong::BITS as usize;
+
+/// The nearest thing that two devices share, `nvmlGpuTopologyLevel_t`; nearer
+/// ones are less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// A board with several GPUs.
+    Board,
+    /// A single PCIe switch.
+    Switch,
+    /// Several PCIe switches, one behind another.
+    Switches,
+    /// A PCIe host bridge.
+    HostBridge,
+    /// A NUMA node.
+    Node,
+    /// Nothing nearer than the system.
+    System,
+}
+
+impl Level {
+    /// From the nearest to the farthest, as nvidia-smi numbers them from 0; NVML
+    /// counts in tens.
+    pub const ALL: [Self; 6] = [
+        Self::Board,
+        Self::Switch,
+        Self::Switches,
+        Self::HostBridge,
+        Self::Node,
+        Self::System,
+    ];
+
+    fn from_nvml(level: u32) -> Option<Self> {
+        let place = level.is_multiple_of(10).then_some(level / 10)?;
+        Self::ALL.get(place as usize).copied()
+    }
+}
+
+impl From<Level> for TopologyLevel {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Board => Self::Internal,
+            Level::Switch => Self::Single,
+            Level::Switches => Self::Multiple,
+            Level::HostBridge => Self::HostBridge,
+            Level::Node => Self::Node,
+            Level::System => Self::System,
+        }
+    }
+}
+
+impl Gpu<'_> {
+    /// The CPUs next to the GPU, `nvmlDeviceGetCpuAffinity`.
+    pub fn cpu_affinity(&self) -> Reading<Vec<u32>> {
+        Ok(numbers(&self.device()?.cpu_affinity(WORDS)?))
+    }
+
+    /// The NUMA nodes whose memory is next to the GPU, `nvmlDeviceGetMemoryAffinity`.
+    pub fn memory_affinity(&self) -> Reading<Vec<u32>> {
+        const NODE: u32 = 0;
+        Ok(numbers(&self.device()?.memory_affinity(WORDS, NODE)?))
+    }
+
+    /// The NUMA node that the GPU's own memory is, `nvmlDeviceGetNumaNodeId`.
+    pub fn numa_node(&self) -> Reading<u32> {
+        let device = self.device()?;
+        raw::get(&device.nvml().lib().nvmlDeviceGetNumaNodeId, device)
+    }
+
+    /// What the GPU shares with another, `nvmlDeviceGetTopologyCommonAncestor`.
+    pub fn common_ancestor(&self, other: &Gpu) -> Reading<Level> {
+        let device = self.device()?;
+        let ask = &device.nvml().lib().nvmlDeviceGetTopologyCommonAncestor;
+        let level = raw::get_between(ask, device, other.device()?)?;
+        Level::from_nvml(level).ok_or(Missing::UNKNOWN)
+    }
+
+    /// The indices of the GPUs that share `level` with this one and nothing
+    /// nearer, `nvmlDeviceGetTopologyNearestGpus`.
+    pub fn nearest(&self, level: Level) -> Reading<Vec<u32>> {
+        let near = self.device()?.topology_nearest_gpus(level.into())?;
+        near.iter().map(|device| Ok(device.index()?)).collect()
+    }
+
+    /// Whether the GPU can reach another's memory, `nvmlDeviceGetP2PStatus`.
+    pub fn p2p_status(&self, other: &Gpu, capability: P2pCapability) -> Reading<P2pStatus> {
+        Ok(self.device()?.p2p_status(other.device()?, capability)?)
+    }
+}
+
+/// The numbers of the bits that are set, ascending.
+fn numbers(words: &[c_ulong]) -> Vec<u32> {
+    let bits = c_ulong::BITS;
+    (0..words.len() as u32 * bits)
+        .filter(|bit| words[(bit / bits) as usize] >> (bit % bits) & 1 == 1)
+        .collect()
+}
+
+impl Driver {
+    /// The indices of the GPUs next to a CPU, `nvmlSystemGetTopologyGpuSet`.
+    pub fn gpus_near_cpu(&self, cpu: u32) -> Reading<Vec<u32>> {
+        let near = self.nvml().topology_gpu_set(cpu)?;
+        near.iter().map(|device| Ok(device.index()?)).collect()
+    }
+
+    /// The bandwidth that NVLinks may use, `nvmlSystemGetNvlinkBwMode`:
+    /// 0 full, 1 off, 2 least, 3 half, 4 three quarters.
+    pub fn nvlink_bandwidth_mode(&self) -> Reading<u32> {
+        raw::nvlink_bandwidth_mode(self.nvml().lib())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Level, numbers};
+
+    #[test]
+    fn sets_are_read_bit_by_bit() {
+        assert_eq!(numbers(&[0b1001, 0, 1 << 63]), [0, 3, 191]);
+    }
+
+    #[test]
+    fn levels_are_counted_in_tens() {
+        let known: Vec<_> = (0..=60).filter_map(Level::from_nvml).collect();
+        assert_eq!(known, Level::ALL);
+        assert!(Level::Board < Level::System);
+    }
+}

@@ -1,0 +1,173 @@
+//! The scrolling views while they run: how they end, and what happens to the GPUs and processes that
+//! they watch.
+#![allow(
+    clippy::expect_used,
+    reason = "a test may stop where it stands, and say why"
+)]
+
+mod common;
+
+use std::fmt::Write;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{nvsmi, run, scratch, stdout};
+
+const VIEWS: [&[&str]; 4] = [&["dmon"], &["pmon"], &["encodersessions"], &["fbcsessions"]];
+
+/// A view that has shown its first line.
+fn watching(args: &[&str]) -> (Child, impl BufRead) {
+    let mut view = nvsmi("h200")
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("nvsmi runs");
+    let mut lines = BufReader::new(view.stdout.take().expect("a pipe"));
+    lines.read_line(&mut String::new()).expect("a line");
+    (view, lines)
+}
+
+#[test]
+fn a_signal_ends_a_view_at_once_and_in_peace() {
+    for args in VIEWS {
+        for signal in ["INT", "TERM", "HUP"] {
+            let (view, _lines) = watching(args);
+            let sent = Instant::now();
+            let kill = Command::new("kill")
+                .args(["-s", signal, &view.id().to_string()])
+                .status();
+            assert!(kill.expect("kill runs").success());
+            let output = view.wait_with_output().expect("an end");
+            assert_eq!(output.status.code(), Some(0), "{args:?} {signal}");
+            assert_eq!(output.stderr, b"", "{args:?} {signal}");
+            assert!(sent.elapsed() < Duration::from_millis(500), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_a_view_quietly() {
+    for args in VIEWS {
+        let (view, lines) = watching(args);
+        drop(lines);
+        let output = view.wait_with_output().expect("an end");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert_eq!(output.stderr, b"", "{args:?}");
+    }
+}
+
+#[test]
+fn samples_are_counted_and_come_at_their_time() {
+    let began = Instant::now();
+    let shown = stdout(&run("h100x8", &["dmon", "-c", "3", "-s", "p"]));
+    assert_eq!(shown.lines().count(), 2 + 3 * 8);
+    let passed = began.elapsed().as_millis();
+    assert!((2000..2700).contains(&passed), "{passed} ms");
+    assert_eq!(
+        stdout(&run("h100x8", &["dmon", "-c", "1"])).lines().count(),
+        2 + 8
+    );
+}
+
+#[test]
+fn a_file_gets_the_lines_instead_of_the_terminal() {
+    let path = scratch("dmon.log");
+    let file = path.display().to_string();
+    let output = run("h200", &["dmon", "-c", "1", "-s", "c", "-f", &file]);
+    assert_eq!(
+        (stdout(&output).as_str(), output.status.code()),
+        ("", Some(0))
+    );
+    let log = fs::read_to_string(path).expect("the file");
+    assert_eq!(
+        log,
+        "# gpu   mclk   pclk \n# Idx    MHz    MHz \n    0   3201    375 \n"
+    );
+}
+
+#[test]
+fn sixteen_gpus_are_watched() {
+    let mut text = "about = \"many\"\ninherits = \"t4\"\n".to_owned();
+    for gpu in 0..20 {
+        let _ = write!(
+            text,
+            "[gpu.{gpu}]\nuuid = \"GPU-{gpu:08}-0004-0004-0004-000000000001\"\npci.bus_id = \"00000000:{gpu:02X}:1F.0\"\n"
+        );
+    }
+    let path = scratch("many.toml");
+    fs::write(&path, text).expect("a box");
+    let many = path.display().to_string();
+    for (view, last) in [("dmon", "   15"), ("pmon", "   15")] {
+        let shown = stdout(&run(&many, &[view, "-c", "1"]));
+        assert_eq!(shown.lines().count(), 2 + 16, "{view}");
+        let line = shown.lines().next_back().unwrap_or_default();
+        assert!(line.starts_with(last), "{line}");
+    }
+    let shown = stdout(&run(&many, &["pmon", "-c", "1", "-i", "19"]));
+    assert!(shown.contains("\n   19 "), "{shown}");
+}
+
+#[test]
+fn a_gpu_that_is_lost_on_the_way_shows_dashes() {
+    let output = run("lost-midway", &["dmon", "-c", "1", "-s", "puvmet"]);
+    assert_eq!(output.status.code(), Some(0));
+    let shown = stdout(&output);
+    let lost: Vec<&str> = shown
+        .lines()
+        .filter(|line| line.starts_with("    3"))
+        .collect();
+    assert_eq!(lost.len(), 1, "{shown}");
+    assert!(
+        lost[0][5..].split_whitespace().all(|cell| cell == "-"),
+        "{shown}"
+    );
+    assert!(shown.contains("\n    4     71     31     37 "), "{shown}");
+}
+
+#[test]
+fn a_process_that_has_ended_is_no_error() {
+    let path = scratch("ended.toml");
+    let text = "about = \"a process that ends\"\ninherits = \"h200-busy\"\n[[fault]]\nfunction = \"nvmlSystemGetProcessName\"\ncode = \"NOT_FOUND\"\n";
+    fs::write(&path, text).expect("a box");
+    let output = run(&path.display().to_string(), &["pmon", "-c", "1"]);
+    assert_eq!(output.status.code(), Some(0));
+    let idle =
+        "    0          -     -      -      -      -      -      -      -    -              ";
+    assert_eq!(stdout(&output).lines().nth(2), Some(idle));
+}
+
+#[test]
+fn counters_have_a_value_from_the_second_sample_on() {
+    let args = [
+        "dmon",
+        "-c",
+        "2",
+        "-s",
+        "p",
+        "--gpm-metrics",
+        "1,20",
+        "--gpm-options",
+        "dm",
+    ];
+    let shown = stdout(&run("mig", &args));
+    let rows: Vec<&str> = shown.lines().skip(2).collect();
+    assert_eq!(rows.len(), 12, "{shown}");
+    for (place, row) in rows.iter().enumerate() {
+        let cells: Vec<&str> = row.split_whitespace().rev().take(2).collect();
+        let known = cells.iter().all(|cell| cell.parse::<u32>().is_ok());
+        assert_eq!(known, place >= 6, "{shown}");
+    }
+}
+
+#[test]
+fn stamps_are_set_in_eights() {
+    let shown = stdout(&run("h200", &["dmon", "-c", "1", "-s", "c", "-o", "DT"]));
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines[0], "#Date        Time         gpu   mclk   pclk ");
+    assert_eq!(lines[1], "#YYYYMMDD    HH:MM:SS     Idx    MHz    MHz ");
+    assert!(lines[2].ends_with("       0   3201    375 "), "{shown}");
+    assert_eq!(lines[2].len(), lines[1].len());
+}
