@@ -75,7 +75,7 @@ pub fn pass(
         *count += 1;
         *count
     };
-    delay(machine, function, call);
+    delay(machine, function, subject);
     let answer = match fault(machine, function, subject, call) {
         Some(code) => Err(code),
         None => body(machine),
@@ -101,19 +101,23 @@ fn stem(function: &str) -> &str {
     }
 }
 
-/// Sleeps as long as the box says: `function = [first call, later calls]`, in milliseconds.
-fn delay(machine: &Machine, function: &str, call: u32) {
+/// Sleeps as long as the box says: `patterns = [first call, later calls]`, in milliseconds. The functions
+/// that a row names share their first call: a driver brings a GPU up once, whoever asks. Calls about
+/// one GPU wait for each other, as they do in the driver; those about different ones do not.
+fn delay(machine: &Machine, function: &str, subject: Option<Device>) {
     let Some(Value::Table(rows)) = machine.file.get("latency") else {
         return;
     };
-    let Some(Value::Array(costs)) = rows.get(function).or_else(|| rows.get(stem(function))) else {
+    let Some((row, Value::Array(costs))) = rows
+        .iter()
+        .find(|(patterns, _)| patterns.split(' ').any(|pattern| names(pattern, function)))
+    else {
         return;
     };
-    let cost = if call == 1 {
-        costs.first()
-    } else {
-        costs.last()
-    };
+    let gpu = subject.map(|subject| subject.gpu);
+    let _turn = gpu.and_then(|gpu| machine.turn(gpu));
+    let first = machine.state().served.insert((row.clone(), gpu));
+    let cost = if first { costs.first() } else { costs.last() };
     if let Some(milliseconds) = cost.and_then(f64::from_data) {
         thread::sleep(Duration::from_secs_f64(milliseconds.max(0.0) / 1000.0));
     }

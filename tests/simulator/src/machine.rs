@@ -1,7 +1,7 @@
 //! The simulated machine of this process: its box, and what has happened since the library was loaded.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     env, fs,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
@@ -26,6 +26,8 @@ pub struct Machine {
     gpus: Vec<[Table; 3]>,
     state_file: Option<PathBuf>,
     state: Mutex<State>,
+    /// For each GPU what the calls that take time wait for.
+    turns: Vec<Mutex<()>>,
 }
 
 #[derive(Default)]
@@ -34,6 +36,8 @@ pub struct State {
     pub users: u32,
     /// How often each function was called, for each device.
     pub calls: HashMap<(String, Option<Device>), u32>,
+    /// The rows of the latency profile that have been paid in full, for each GPU.
+    pub served: HashSet<(String, Option<usize>)>,
     /// What setters stored, laid out as the `gpu` table of a box.
     changes: Table,
 }
@@ -67,7 +71,7 @@ impl Machine {
         let count = data::at(&file, "count")
             .and_then(i64::from_data)
             .unwrap_or(0);
-        let gpus = (0..(count.max(0) as usize).min(GPUS))
+        let gpus: Vec<_> = (0..(count.max(0) as usize).min(GPUS))
             .map(|gpu| {
                 let own = table(&format!("gpu.{gpu}")).unwrap_or_default();
                 let every = table("every").unwrap_or_default();
@@ -89,6 +93,7 @@ impl Machine {
             ..State::default()
         });
         Machine {
+            turns: gpus.iter().map(|_| Mutex::new(())).collect(),
             file,
             gpus,
             state_file,
@@ -98,6 +103,12 @@ impl Machine {
 
     pub fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other call keeps a GPU, and keeps it.
+    pub fn turn(&self, gpu: usize) -> Option<MutexGuard<'_, ()>> {
+        let turn = self.turns.get(gpu)?;
+        Some(turn.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// How many GPUs the box has.

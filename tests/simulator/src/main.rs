@@ -1,4 +1,6 @@
-//! `simulate BOX [COMMAND [ARGUMENT...]]`: runs a command, or nvsmi, on a simulated box.
+//! `simulate BOX [COMMAND [ARGUMENT...]]`: runs a command on a simulated box. The plain word `nvsmi`, and
+//! no command at all, is the nvsmi beside this program; so are arguments without a command, which begin
+//! with a dash.
 
 use std::{
     env,
@@ -8,7 +10,8 @@ use std::{
     process::{Command, ExitCode},
 };
 
-const USAGE: &str = "usage: simulate BOX [COMMAND [ARGUMENT...]] | simulate --list";
+const USAGE: &str =
+    "usage: simulate BOX [COMMAND [ARGUMENT...]] | simulate BOX -OPTION... | simulate --list";
 
 fn main() -> ExitCode {
     match run(env::args_os().skip(1).collect()) {
@@ -37,9 +40,15 @@ fn run(arguments: Vec<OsString>) -> Result<(), String> {
         _ => {}
     }
     let (program, arguments) = match rest.split_first() {
-        Some((program, arguments)) => (PathBuf::from(program), arguments),
-        None => (nvsmi()?, rest),
+        Some((word, arguments)) if word == "nvsmi" => (None, arguments),
+        Some((word, arguments)) if !word.as_encoded_bytes().starts_with(b"-") => {
+            (Some(PathBuf::from(word)), arguments)
+        }
+        _ => (None, rest),
     };
+    // A box that is not there is told before anything is built.
+    simulator::scenario::resolve(name)?;
+    let program = program.map_or_else(nvsmi, Ok)?;
     // Returns only if the program cannot be started.
     let problem = simulator::command(name, &program)?.args(arguments).exec();
     Err(format!("{}: {problem}", program.display()))

@@ -13,7 +13,7 @@ use std::{
     ptr,
 };
 
-use nvml_wrapper_sys::bindings::NvmlLib;
+use nvml_wrapper_sys::bindings::{NvmlLib, nvmlMemory_t};
 
 /// What the client is to do: words, each of which it answers with a line.
 const STEPS: &str = "SIMULATOR_TEST_STEPS";
@@ -32,7 +32,7 @@ fn client() {
     let mut number: c_uint = 0;
     let mut device = ptr::null_mut();
     for step in steps.split(' ') {
-        // SAFETY: buffers as long as is said, and a handle of this library.
+        // SAFETY: buffers as long as is said, a handle of this library, and plain data that may be zero.
         let code = unsafe {
             match step {
                 "init" => nvml.nvmlInit_v2(),
@@ -42,6 +42,13 @@ fn client() {
                 "uuid" => nvml.nvmlDeviceGetUUID(device, text.as_mut_ptr(), 96),
                 "power" => nvml.nvmlDeviceGetPowerUsage(device, &raw mut number),
                 "fan" => nvml.nvmlDeviceGetFanSpeed(device, &raw mut number),
+                "limit" => nvml.nvmlDeviceGetEnforcedPowerLimit(device, &raw mut number),
+                "memory" => {
+                    let mut memory = std::mem::zeroed::<nvmlMemory_t>();
+                    let code = nvml.nvmlDeviceGetMemoryInfo(device, &raw mut memory);
+                    number = (memory.total >> 20) as c_uint;
+                    code
+                }
                 "persistence" => nvml.nvmlDeviceGetPersistenceMode(device, &raw mut number),
                 "persistence-off" => nvml.nvmlDeviceSetPersistenceMode(device, 0),
                 "module" if nvml.nvmlDeviceGetModuleId.is_err() => 13,
@@ -187,4 +194,52 @@ fn every_call_is_logged_with_its_gpu_and_code() {
         calls,
         "nvmlInit_v2 - 0\nnvmlDeviceGetHandleByIndex_v2 0 0\nnvmlDeviceGetFanSpeed 0 3\n"
     );
+}
+
+#[test]
+fn boxes_lack_what_their_gpus_lack() {
+    for (name, answers) in [
+        (
+            "gb10",
+            ["name 0 NVIDIA GB10", "memory 3", "limit 3", "fan 3"],
+        ),
+        (
+            "laptop",
+            [
+                "name 0 NVIDIA GeForce RTX 4070 Laptop GPU",
+                "memory 0",
+                "limit 3",
+                "fan 3",
+            ],
+        ),
+        (
+            "r610",
+            ["name 0 NVIDIA H200", "memory 0", "limit 32", "fan 3"],
+        ),
+        (
+            "desktop",
+            [
+                "name 0 NVIDIA GeForce RTX 2080 SUPER",
+                "memory 0",
+                "limit 0",
+                "fan 0",
+            ],
+        ),
+    ] {
+        let given = client_on(name, "init handle name memory limit fan", &[]);
+        let step_and_code = |line: &String| {
+            let words: Vec<_> = line.splitn(4, ' ').collect();
+            let text = if words[0] == "name" {
+                format!(" {}", words[3])
+            } else {
+                String::new()
+            };
+            format!("{} {}{text}", words[0], words[1])
+        };
+        assert_eq!(
+            given[2..].iter().map(step_and_code).collect::<Vec<_>>(),
+            answers,
+            "{name}"
+        );
+    }
 }

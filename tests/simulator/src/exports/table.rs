@@ -118,6 +118,7 @@ unsafe extern "C" fn entry<const N: usize>(
     unsafe {
         match N {
             12 => parse_bus_id("nvmlInternalGetExportTable.12", a.cast(), [b, c, d, e]),
+            23 => distance("nvmlInternalGetExportTable.23", a.cast(), b.cast(), c),
             75 => location("nvmlInternalGetExportTable.75", a.addr(), [b, c, d]),
             81 => bus_id("nvmlInternalGetExportTable.81", a.addr(), b, c),
             108 => number(
@@ -255,6 +256,32 @@ unsafe fn parse_bus_id(function: &str, text: *const c_char, parts: [Word; 4]) ->
             unsafe { put(part.cast::<c_uint>(), number)? };
         }
         Ok(())
+    })
+}
+
+/// What is between two GPUs, told by the texts of their bus ids, as `topo -m` asks it: PIX, PXB, PHB,
+/// NODE and SYS are 0 to 4.
+///
+/// # Safety
+/// `a` and `b` are null or C strings; `out` as for [`put`].
+unsafe fn distance(function: &str, a: *const c_char, b: *const c_char, out: Word) -> nvmlReturn_t {
+    gate::early_call(function, |machine| {
+        let find = |text: *const c_char| {
+            if text.is_null() {
+                return Err(INVALID_ARGUMENT);
+            }
+            // SAFETY: by the caller's word.
+            let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+            let is_it = |gpu: &Gpu| {
+                gpu.read::<String>("pci.bus_id")
+                    .is_ok_and(|id| *id == *text)
+            };
+            machine.gpus().find(is_it).ok_or(NOT_FOUND)
+        };
+        let level = topology::common_ancestor(&find(a)?, &find(b)?)?;
+        // NVML's levels go by tens, and begin with GPUs on one board.
+        // SAFETY: by the caller's word.
+        unsafe { put(out.cast::<c_uint>(), (level / 10).saturating_sub(1)) }
     })
 }
 

@@ -19,7 +19,7 @@ fn peer(gpu: &Gpu, other: nvmlDevice_t) -> Answer<Gpu> {
 }
 
 /// The closest thing that two GPUs share: a board, a PCIe switch, a host bridge, a NUMA node, the system.
-fn common_ancestor(a: &Gpu, b: &Gpu) -> Answer<nvmlGpuTopologyLevel_t> {
+pub fn common_ancestor(a: &Gpu, b: &Gpu) -> Answer<nvmlGpuTopologyLevel_t> {
     const SHARED: &[(&str, nvmlGpuTopologyLevel_t)] = &[
         ("topology.board", nvmlGpuLevel_enum_NVML_TOPOLOGY_INTERNAL),
         ("topology.switch", nvmlGpuLevel_enum_NVML_TOPOLOGY_SINGLE),

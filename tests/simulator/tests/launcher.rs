@@ -1,0 +1,101 @@
+//! `simulate` as it is called.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+const SIMULATE: &str = env!("CARGO_BIN_EXE_simulate");
+
+/// A folder with `simulate`, its library, and an `nvsmi` that says its arguments: `name` keeps the tests
+/// apart.
+fn installed(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("launcher-{name}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let simulate = Path::new(SIMULATE);
+    let library = ["", "deps"].map(|place| simulate.with_file_name(place).join("libsimulator.so"));
+    let library = library.iter().find(|file| file.is_file()).unwrap();
+    fs::copy(simulate, folder.join("simulate")).unwrap();
+    fs::copy(library, folder.join("libsimulator.so")).unwrap();
+    let nvsmi = folder.join("nvsmi");
+    fs::write(&nvsmi, "#!/bin/sh\necho \"nvsmi:$*\"\n").unwrap();
+    fs::set_permissions(&nvsmi, fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// What `simulate` says with these arguments: status, stdout, stderr.
+fn simulate(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(folder.join("simulate"));
+    // Without Cargo there is nothing to build.
+    let output = command
+        .args(arguments)
+        .env_remove("CARGO")
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn nvsmi_is_the_one_beside() {
+    let folder = installed("beside");
+    for (arguments, expected) in [
+        (&["h200"][..], "nvsmi:\n"),
+        (&["h200", "nvsmi"], "nvsmi:\n"),
+        (&["h200", "nvsmi", "topo", "-m"], "nvsmi:topo -m\n"),
+        (&["h100x8", "-L"], "nvsmi:-L\n"),
+        (&["h100x8", "-i", "0", "nvsmi"], "nvsmi:-i 0 nvsmi\n"),
+        (&["h200", "echo", "nvsmi", "-L"], "nvsmi -L\n"),
+    ] {
+        assert_eq!(
+            simulate(&folder, arguments),
+            (Some(0), expected.to_owned(), String::new()),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn a_mistake_is_told_in_one_line() {
+    let folder = installed("mistakes");
+    fs::remove_file(folder.join("nvsmi")).unwrap();
+    for (arguments, told) in [
+        (&[][..], "usage: simulate BOX"),
+        (&["nonesuch"], "there is no box `nonesuch`"),
+        (&["nonesuch.toml", "true"], "nonesuch.toml: No such file"),
+        (&["h200", "-L"], "nvsmi is not there: build it first"),
+        (&["h200", "nonesuch"], "nonesuch: No such file"),
+    ] {
+        let (status, stdout, stderr) = simulate(&folder, arguments);
+        assert_eq!((status, stdout.as_str()), (Some(2), ""), "{arguments:?}");
+        assert!(
+            stderr.starts_with("simulate: ") && stderr.contains(told),
+            "{stderr}"
+        );
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
+#[test]
+fn the_list_names_every_box() {
+    let (_, stdout, _) = simulate(&installed("list"), &["--list"]);
+    let expected: Vec<_> = simulator::scenario::list()
+        .unwrap()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let named: Vec<_> = stdout
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(named, expected);
+}
