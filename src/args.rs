@@ -1,6 +1,7 @@
 //! The command line, typed. [`crate::spelling`] sorts the line first, then clap
 //! reads it.
 
+pub mod admin;
 mod change;
 mod lines;
 mod watch;
@@ -13,7 +14,8 @@ use crate::error::{Error, Status};
 use crate::spelling::options::SUBCOMMANDS;
 use crate::spelling::{self, Form, Line};
 
-pub use change::Modify;
+pub use admin::{Admin, Drain};
+pub use change::{Change, Modify};
 pub use watch::{
     DMON, ENCODERSESSIONS, FBCSESSIONS, Gpm, Layout, Levels, PMON, Sessions, Stamps, Subcommand,
     Watch,
@@ -130,26 +132,6 @@ pub enum Command {
         /// What follows it.
         args: Vec<OsString>,
     },
-}
-
-impl Command {
-    /// Its name, as a user would type it.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Summary { .. } => "the summary",
-            Self::ListGpus => "-L",
-            Self::ListExcluded => "-B",
-            Self::Version => "--version",
-            Self::Help => "-h",
-            Self::HelpQuery(_) => "--help-query-*",
-            Self::Query { list, .. } => list.option(),
-            Self::Log { .. } => "-q",
-            Self::Dtd { .. } => "--dtd",
-            Self::Modify(_) => "a change to a GPU",
-            Self::Led(_) => "-t",
-            Self::Subcommand { name, .. } => name,
-        }
-    }
 }
 
 impl Default for Command {

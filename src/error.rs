@@ -146,6 +146,12 @@ impl Error {
         Self::new(Status::Other, format!("nvsmi does not have {name}.\n"))
     }
 
+    /// What only NVML's private functions can do.
+    pub fn out_of_reach(what: &str) -> Self {
+        let message = format!("NVML has no public function for {what}: nothing was changed.\n");
+        Self::new(Status::NotSupported, message)
+    }
+
     /// A line that a subcommand refuses.
     pub fn refused(message: impl Into<String>) -> Self {
         Self::new(Status::InvalidArgument, message)
@@ -171,7 +177,7 @@ impl Error {
         Self::refused(format!("Option \"{value}\" is invalid for \"{option}\".\n"))
     }
 
-    /// A GPU that `-i` of a subcommand names has no handle.
+    /// A GPU that is to be changed, or that `-i` of a subcommand names, has no handle.
     pub fn no_handle(index: u32, missing: Missing) -> Self {
         let advice = advice(missing);
         let message = format!("Unable to determine the device handle for GPU{index}: {advice}\n");
@@ -226,6 +232,13 @@ impl Error {
     pub fn list_name(bus_id: &str, missing: Missing) -> Self {
         let words = summary(missing);
         let message = format!("Unable to determine the product name for gpu {bus_id}: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// A GPU that is to be changed does not tell where it is.
+    pub fn pci_info(index: u32, missing: Missing) -> Self {
+        let words = missing.words();
+        let message = format!("Unable to determine PCI info for GPU {index}: {words}\n");
         Self::new(missing.into(), message)
     }
 

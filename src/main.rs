@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod fields;
 mod help;
+mod kernel;
 mod nvml;
 mod output;
 mod render;
@@ -22,10 +23,16 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::args::{Args, Command, Interval, Modify};
+use crate::args::admin;
+use crate::args::{Admin, Args, Change, Command, Interval, Modify};
+use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
-use crate::commands::{dmon, gpm, list, log, pmon, query, sessions, subcommand, summary, version};
+use crate::commands::{
+    confidential, dmon, drain, gpm, led, list, log, modify, pmon, query, sessions, subcommand,
+    summary, version,
+};
 use crate::error::Error;
+use crate::kernel::Kernel;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
 
@@ -119,11 +126,22 @@ fn run() -> anyhow::Result<()> {
             args,
         } => return sessions::capture(args),
         Command::Subcommand { name: "gpm", args } => gpm::gpm(args, &mut answer)?,
-        Command::Modify(modify) if modify.change.is_none() => {
-            select(&open()?, &args)?;
-            return Err(Modify::nothing().into());
+        Command::Modify(asked) => {
+            let driver = open()?;
+            if let Some(Change::GpuReset { kind }) = &asked.change {
+                return reset(driver, &args, kind.as_deref(), asked.dry_run);
+            }
+            let gpus = select(&driver, &args)?;
+            let change = asked.change.as_ref().ok_or_else(Modify::nothing)?;
+            return modify::modify(&gpus, asked, change, Output::stdout()?);
+        }
+        Command::Led(color) => {
+            answer.extend(led::led(&open()?, args.ids.as_deref(), *color)?.into_bytes());
         }
         Command::Subcommand { name, args } => {
+            if let Some(asked) = admin::read(name, args, help::subcommand)? {
+                return administer(asked);
+            }
             let command = subcommand::find(name).ok_or_else(|| Error::not_built(name))?;
             let given = command.read(args)?;
             let mut done = Ok(());
@@ -135,9 +153,65 @@ fn run() -> anyhow::Result<()> {
             Output::stdout()?.write(&answer)?;
             return Ok(done?);
         }
-        command => return Err(Error::not_built(command.name()).into()),
     }
     Output::stdout()?.write(&answer)?;
+    Ok(())
+}
+
+/// `-r`: NVML is closed before the reset, for it has the GPUs open too.
+fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyhow::Result<()> {
+    let gpus = select(&driver, args)?;
+    let facts: Vec<Facts> = modify::named(&gpus)?.iter().map(Facts::of).collect();
+    let reset = Reset {
+        method: modify::reset::method(kind)?,
+        kernel: &Kernel::of_this_machine(),
+        root: modify::is_root(),
+        dry_run,
+    };
+    drop(gpus);
+    driver.close();
+    let mut output = Output::stdout()?;
+    let mut written = Ok(());
+    let done = reset.run(&facts, |text| {
+        let result = output.write(text.as_bytes());
+        if written.is_ok() {
+            written = result;
+        }
+    });
+    done?;
+    Ok(written?)
+}
+
+/// `drain`, `conf-compute` and the like.
+fn administer(asked: Admin) -> anyhow::Result<()> {
+    let mut output = Output::stdout()?;
+    match asked {
+        Admin::Usage(screen) => output.write(screen.as_bytes())?,
+        Admin::OutOfReach(what) => return Err(Error::out_of_reach(what).into()),
+        Admin::Drain(asked) => {
+            let mut written = Ok(());
+            let done = drain::drain(&open()?, &asked, |text| {
+                let result = output.write(text.as_bytes());
+                if written.is_ok() {
+                    written = result;
+                }
+            });
+            done?;
+            written?;
+        }
+        Admin::Confidential { word, value, ids } => {
+            let driver = open()?;
+            let args = Args {
+                ids,
+                ..Args::default()
+            };
+            let gpus = select(&driver, &args)?;
+            let mut text = String::new();
+            let done = confidential::confidential(&driver, &gpus, word, value, &mut text);
+            output.write(text.as_bytes())?;
+            done?;
+        }
+    }
     Ok(())
 }
 

@@ -61,7 +61,7 @@ impl Form {
     fn claims(self, line: &Line) -> bool {
         match self {
             Self::Help | Self::Version | Self::List => !line.given.is_empty(),
-            Self::Modify => line.count_beside(&["id", "gpu", "error-on-warning"]) > 0,
+            Self::Modify => line.count_beside(&["id", "gpu", "error-on-warning", "dry-run"]) > 0,
             Self::Unit => line.count_beside(&["id"]) == 1,
             Self::Dtd => line.has("dtd") && !line.has("query"),
             Self::Query => line.given.iter().any(|given| {

@@ -20,6 +20,8 @@ pub struct Modify {
     pub scope: Option<u32>,
     /// `-eow`: warnings end the command.
     pub error_on_warning: bool,
+    /// `--dry-run`, which the real tool lacks: say what would be changed.
+    pub dry_run: bool,
 }
 
 /// The changes. Numbers are as given, not yet checked; -2 arrives as
@@ -89,7 +91,7 @@ pub enum Change {
 }
 
 /// The options that say how or where, and are no change themselves.
-const BESIDE: &[&str] = &["id", "gpu", "error-on-warning", "mode", "scope"];
+const BESIDE: &[&str] = &["id", "gpu", "error-on-warning", "dry-run", "mode", "scope"];
 
 #[derive(Debug, Parser)]
 #[command(
@@ -109,6 +111,8 @@ struct ModifyLine {
     scope: Option<u32>,
     #[arg(long)]
     error_on_warning: bool,
+    #[arg(long)]
+    dry_run: bool,
 }
 
 impl Modify {
@@ -150,6 +154,7 @@ impl Modify {
                 mode: modify.mode,
                 scope: modify.scope,
                 error_on_warning: modify.error_on_warning,
+                dry_run: modify.dry_run,
             })
             .into()
         })

@@ -411,6 +411,7 @@ fn changes_arrive_with_their_values() -> Result<(), Error> {
         mode: None,
         scope: Some(1),
         error_on_warning: true,
+        dry_run: false,
     };
     assert_eq!(
         (args.command, args.ids.as_deref()),
@@ -432,7 +433,7 @@ fn every_row_of_the_table_is_read() {
             line += match option.word() {
                 "mode" => " -lgc 1",
                 "scope" => " -pl 1",
-                "error-on-warning" => " -pm 1",
+                "error-on-warning" | "dry-run" => " -pm 1",
                 "unit" | "xml-format" | "display" => " -q",
                 "format" => " --query-gpu=index",
                 _ => "",

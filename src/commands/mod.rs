@@ -1,10 +1,14 @@
 //! One file per command: ask, build, render.
 
 pub mod c2c;
+pub mod confidential;
 pub mod dmon;
+pub mod drain;
 pub mod gpm;
+pub mod led;
 pub mod list;
 pub mod log;
+pub mod modify;
 pub mod nvlink;
 pub mod pci;
 pub mod pmon;

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
+use nvml_wrapper_sys::bindings::NvmlLib;
 
 use super::gpu::Gpu;
 use super::parallel::each;
@@ -96,6 +97,17 @@ impl Driver {
             }
         }
         Err(OpenError::NoLibrary)
+    }
+
+    /// The library's functions.
+    pub(super) fn lib(&self) -> &NvmlLib {
+        self.nvml.lib()
+    }
+
+    /// Ends the use of NVML (`nvmlShutdown`), which lets go of the GPUs' device
+    /// files.
+    pub fn close(self) {
+        drop(ManuallyDrop::into_inner(self.nvml));
     }
 
     /// For the questions that other files here put.

@@ -1,6 +1,7 @@
 //! NVML, thinly: opens the driver, finds GPUs, and answers in NVML's own units.
 //! Nothing here knows a label, a layout or an exit status.
 
+mod confidential;
 mod driver;
 mod facts;
 mod gpm;
@@ -12,6 +13,7 @@ mod processes;
 mod raw;
 mod reading;
 mod report;
+mod set;
 mod slot;
 mod sysfs;
 mod topology;
@@ -28,6 +30,7 @@ pub use raw::RemappedRows as RemappedRowsByUse;
 pub use raw::Sample;
 pub use reading::{Missing, Reading};
 pub use report::{License, LicenseExpiry};
+pub use set::{HOSTNAME_LENGTH, Peer, Took};
 pub use sysfs::{Place, Sysfs};
 pub use topology::{Level, P2pCapability, P2pStatus};
 

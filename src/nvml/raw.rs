@@ -8,6 +8,9 @@
 // The constants of NVML's enums, in patterns.
 #![allow(non_upper_case_globals)]
 
+pub mod set;
+pub mod system;
+
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
 
@@ -64,6 +67,9 @@ plain!(
     nvmlBAR1Memory_t,
     nvmlBridgeChipHierarchy_t,
     nvmlC2cModeInfo_v1_t,
+    nvmlConfComputeMemSizeInfo_t,
+    nvmlConfComputeSystemCaps_t,
+    nvmlConfComputeSystemState_t,
     nvmlDeviceAttributes_t,
     nvmlEncoderSessionInfo_t,
     nvmlExcludedDeviceInfo_t,
@@ -72,6 +78,7 @@ plain!(
     nvmlFieldValue_t,
     nvmlGridLicensableFeatures_t,
     nvmlHwbcEntry_t,
+    nvmlLedState_t,
     nvmlMemory_t,
     nvmlPciInfo_t,
     nvmlProcessInfo_t,
@@ -79,10 +86,13 @@ plain!(
     nvmlSample_t,
     nvmlUtilization_t,
     nvmlViolationTime_t,
+    Hostname,
     RemappedRows,
 );
 
 versioned!(
+    nvmlConfComputeGetKeyRotationThresholdInfo_v1_t: 1,
+    nvmlConfComputeSetKeyRotationThresholdInfo_v1_t: 1,
     nvmlDeviceAddressingMode_v1_t: 1,
     nvmlDeviceCapabilities_v1_t: 1,
     nvmlDramEncryptionInfo_v1_t: 1,
@@ -95,6 +105,8 @@ versioned!(
     nvmlPdi_v1_t: 1,
     nvmlPlatformInfo_v2_t: 2,
     nvmlRepairStatus_v1_t: 1,
+    nvmlPowerValue_v2_t: 2,
+    nvmlSystemConfComputeSettings_v1_t: 1,
     nvmlTemperature_v1_t: 1,
     nvmlVgpuHeterogeneousMode_v1_t: 1,
     nvmlWorkloadPowerProfileCurrentProfiles_v1_t: 1,
@@ -118,6 +130,11 @@ pub struct RemappedRows {
     /// 1 when a remapping failed in the past.
     pub failure: u32,
 }
+
+/// `nvmlHostname_v1_t`: a NUL-ended name.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Hostname([u8; 64]);
 
 type Call<A> = unsafe extern "C" fn(nvmlDevice_t, A) -> nvmlReturn_t;
 type Call2<A, B> = unsafe extern "C" fn(nvmlDevice_t, A, B) -> nvmlReturn_t;
@@ -412,10 +429,6 @@ pub fn memory(device: &Device) -> Reading<Memory> {
 /// `nvmlDeviceGetHostname_v1` (R580), which the bindings do not have yet: the
 /// name that an administrator gave the GPU.
 pub fn hostname(device: &Device) -> Reading<String> {
-    #[derive(Clone, Copy)]
-    #[repr(C)]
-    struct Hostname([u8; 64]);
-    plain!(Hostname);
     let lib = device.nvml().lib();
     // SAFETY: the symbol has this signature: nvmlHostname_v1_t is one array.
     let f = unsafe {

@@ -67,6 +67,8 @@ impl Missing {
     pub const GPU_IS_LOST: Self = Self::Failed(15);
     /// `NVML_ERROR_RESET_REQUIRED`: the GPU cannot be used before a reset.
     pub const RESET_REQUIRED: Self = Self::Failed(16);
+    /// `NVML_ERROR_IN_USE`.
+    pub const IN_USE: Self = Self::Failed(19);
     /// `NVML_ERROR_DEPRECATED`.
     pub const DEPRECATED: Self = Self::Failed(26);
     /// `NVML_ERROR_NO_DATA`.

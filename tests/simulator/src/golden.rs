@@ -19,7 +19,7 @@ use crate::launcher;
 pub struct Case {
     /// The box.
     pub simulated: String,
-    /// `FUNCTION:CODE` for each NVML function that fails.
+    /// `FUNCTION:CODE` for each NVML function that fails, or `FUNCTION:CODE@GPU` for one GPU.
     pub faults: Vec<String>,
     /// What follows the program's name.
     pub args: Vec<String>,
@@ -30,14 +30,27 @@ pub struct Case {
 }
 
 impl Case {
-    /// The command that runs `program` on the case's box, its arguments given.
+    /// The command that runs `program` on the case's box, its arguments given. It may change GPUs, so
+    /// it is refused when the program would load another library than the simulated one.
     pub fn command(&self, program: &Path) -> Result<Command, String> {
         let mut command = match self.faults.is_empty() {
             true => launcher::command(&self.simulated, program)?,
             false => launcher::command_on(&self.simulated, &self.trouble()?, program)?,
         };
         command.args(&self.args).env("TZ", "UTC");
+        if !self.only_asks() {
+            launcher::require_simulator(&command)?;
+        }
         Ok(command)
+    }
+
+    /// Whether the line can change nothing, on whatever library. (What is not known to be harmless
+    /// is not.)
+    fn only_asks(&self) -> bool {
+        const HARMLESS: [&str; 7] = ["-L", "-q", "-x", "-h", "--query-", "--format", "--version"];
+        self.args
+            .iter()
+            .all(|arg| HARMLESS.iter().any(|known| arg.starts_with(known)))
     }
 
     /// What the faults lay over the box.
@@ -46,12 +59,18 @@ impl Case {
             let (function, code) = fault
                 .split_once(':')
                 .ok_or_else(|| format!("{fault} is not FUNCTION:CODE"))?;
-            let row = [("function", function), ("code", code)];
-            Ok(Value::Table(
-                row.map(|(key, text)| (key.to_owned(), text.into()))
-                    .into_iter()
-                    .collect(),
-            ))
+            let (code, gpu) = code
+                .split_once('@')
+                .map_or((code, None), |(code, gpu)| (code, Some(gpu)));
+            let mut row: Table = [("function", function), ("code", code)]
+                .map(|(key, text)| (key.to_owned(), text.into()))
+                .into_iter()
+                .collect();
+            if let Some(gpu) = gpu {
+                let gpu: i64 = gpu.parse().map_err(|_| format!("{fault}: no GPU {gpu}"))?;
+                row.insert("gpu".to_owned(), gpu.into());
+            }
+            Ok(Value::Table(row))
         };
         let faults: Vec<Value> = self
             .faults

@@ -50,6 +50,28 @@ fn installed(folder: &Path, program: &Path) -> Command {
     command
 }
 
+/// Fails unless the library that a program will load first is the simulated one. Whatever changes a
+/// GPU in a test asks this before.
+pub fn require_simulator(command: &Command) -> Result<(), String> {
+    let path = command
+        .get_envs()
+        .find_map(|(name, value)| value.filter(|_| name == "LD_LIBRARY_PATH"))
+        .ok_or("the loader's path is not set")?;
+    let first = env::split_paths(path).next().unwrap_or_default();
+    let library = first.join(LIBRARY_NAMES[0]);
+    let image = fs::read(&library).map_err(|e| format!("{}: {e}", library.display()))?;
+    let marker = BOX_VARIABLE.as_bytes();
+    let is_ours =
+        image.starts_with(b"\x7fELF") && image.windows(marker.len()).any(|bytes| bytes == marker);
+    match is_ours {
+        true => Ok(()),
+        false => Err(format!(
+            "{} is not the simulated library",
+            library.display()
+        )),
+    }
+}
+
 /// Lays out the folder of a box, and says where it is: the library under both its names, and
 /// `box.toml`. Processes may do this at once: each file appears whole, by renaming.
 pub fn prepare(name: &str) -> Result<PathBuf, String> {

@@ -17,4 +17,4 @@ pub mod launcher;
 mod machine;
 pub mod scenario;
 
-pub use launcher::command;
+pub use launcher::{command, require_simulator};

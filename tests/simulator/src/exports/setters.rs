@@ -1,7 +1,7 @@
 //! Functions that change a device. A board lists under `settable` the keys that it lets be changed;
 //! for any other the answer is NOT_SUPPORTED.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{CStr, c_char, c_int, c_uint};
 
 use nvml_wrapper_sys::bindings::*;
 use toml::Value;
@@ -98,9 +98,13 @@ device_calls! {
         set_limit(&gpu, (*value).powerValueMw)
     }
     nvmlDeviceSetMigMode(gpu, mode: c_uint, activation: *mut nvmlReturn_t) {
-        set(&gpu, "mig.current", state(mode)?)?;
+        settable(&gpu, "mig.current")?;
         gpu.store("mig.pending", state(mode)?)?;
-        put(activation, SUCCESS)
+        match gpu.read_or("mig.activation", true) {
+            Ok(_) => gpu.store("mig.current", state(mode)?).and_then(|()| put(activation, SUCCESS)),
+            // The mode waits for a reset; this is why.
+            Err(code) => put(activation, code),
+        }
     }
     nvmlDeviceSetApplicationsClocks(gpu, memory: c_uint, graphics: c_uint) {
         set(&gpu, "clocks.application.memory", i64::from(memory))?;
@@ -143,6 +147,11 @@ device_calls! {
     nvmlDeviceSetDramEncryptionMode(gpu, info: *const nvmlDramEncryptionInfo_t) {
         if info.is_null() { return Err(INVALID_ARGUMENT) }
         set(&gpu, "dram_encryption.pending", state((*info).encryptionState)?)
+    }
+    // nvmlHostname_v1_t is one array, its text NUL-ended.
+    nvmlDeviceSetHostname_v1(gpu, name: *const c_char) {
+        if name.is_null() { return Err(INVALID_ARGUMENT) }
+        set(&gpu, "hostname", CStr::from_ptr(name).to_string_lossy().into_owned())
     }
     nvmlGpmSetStreamingEnabled(gpu, enabled: c_uint) { set(&gpu, "gpm.streaming", state(enabled)?) }
 }

@@ -72,7 +72,6 @@ stubs! {
     nvmlDeviceSetDriverModel
     nvmlDeviceSetFanControlPolicy
     nvmlDeviceSetFanSpeed_v2
-    nvmlDeviceSetHostname_v1
     nvmlDeviceSetNvLinkDeviceLowPowerThreshold
     nvmlDeviceSetNvLinkUtilizationControl
     nvmlDeviceSetNvlinkBwMode

@@ -1,0 +1,228 @@
+//! `conf-compute`: state and settings of confidential computing.
+
+use crate::error::{Error, Status};
+use crate::nvml::{Driver, Gpu, Missing, Reading};
+use crate::value::printable;
+
+/// One question about the system: the option, the answer's heading, what is said
+/// where there is none, and how to ask.
+struct Question {
+    word: &'static str,
+    heading: &'static str,
+    subject: &'static str,
+    ask: Ask,
+}
+
+type Ask = fn(&Driver) -> Reading<String>;
+
+const QUESTIONS: &[Question] = &[
+    Question {
+        word: "get-cpu-caps",
+        heading: "CPU CC capabilities: ",
+        subject: "CPU capabilities",
+        ask: |driver| cpu(driver),
+    },
+    Question {
+        word: "get-gpus-caps",
+        heading: "GPU CC capabilities: ",
+        subject: "GPUs capabilities",
+        ask: |driver| gpus(driver),
+    },
+    Question {
+        word: "get-devtools-mode",
+        heading: "DevTools Mode: ",
+        subject: "DevTools Mode",
+        ask: |driver| {
+            driver
+                .cc_state()
+                .map(|state| word(SWITCH, state.devToolsMode))
+        },
+    },
+    Question {
+        word: "get-environment",
+        heading: "CC Environment: ",
+        subject: "Environment",
+        ask: |driver| {
+            driver
+                .cc_state()
+                .map(|state| word(ENVIRONMENTS, state.environment))
+        },
+    },
+    Question {
+        word: "get-cc-feature",
+        heading: "CC status: ",
+        subject: "CC feature status",
+        ask: |driver| feature(driver),
+    },
+    Question {
+        word: "get-multigpu-mode",
+        heading: "Multi-GPU Mode: ",
+        subject: "Multi-GPU Mode",
+        ask: |driver| multi_gpu(driver),
+    },
+];
+
+/// The words of NVML's numbers; the first also stands for what is unknown.
+const CPUS: &[&str] = &[
+    "None",
+    "AMD SEV",
+    "INTEL TDX",
+    "AMD SEV-SNP",
+    "AMD SEV-SNP(vTOM Mode)",
+];
+const GPUS: &[&str] = &["None", "CC Capable"];
+const ENVIRONMENTS: &[&str] = &["UNAVAILABLE", "INTERNAL", "PRODUCTION"];
+const SWITCH: &[&str] = &["OFF", "ON"];
+const MULTI_GPU: &[&str] = &["None", "Protected PCIe"];
+
+fn word(words: &[&str], number: u32) -> String {
+    let known = words.get(number as usize).or(words.first());
+    known.copied().unwrap_or_default().to_owned()
+}
+
+fn cpu(driver: &Driver) -> Reading<String> {
+    driver.cc_capabilities().map(|can| word(CPUS, can.cpuCaps))
+}
+
+fn gpus(driver: &Driver) -> Reading<String> {
+    driver.cc_capabilities().map(|can| word(GPUS, can.gpusCaps))
+}
+
+fn feature(driver: &Driver) -> Reading<String> {
+    driver.cc_state().map(|state| word(SWITCH, state.ccFeature))
+}
+
+fn ready(driver: &Driver) -> Reading<String> {
+    let words = &["Not Ready", "Ready"];
+    driver.cc_ready().map(|ready| word(words, ready))
+}
+
+fn multi_gpu(driver: &Driver) -> Reading<String> {
+    driver.cc_multi_gpu().map(|mode| word(MULTI_GPU, mode))
+}
+
+/// Answers one option, or makes its change.
+pub fn confidential(
+    driver: &Driver,
+    gpus: &[Gpu],
+    option: &str,
+    value: u64,
+    out: &mut String,
+) -> Result<(), Error> {
+    capable(gpus)?;
+    if let Some(question) = QUESTIONS.iter().find(|question| question.word == option) {
+        let answer =
+            (question.ask)(driver).map_err(|why| failed("display", question.subject, why))?;
+        *out += &format!("{}{answer}\n", question.heading);
+        return Ok(());
+    }
+    match option {
+        "get-gpus-ready-state" => {
+            let ready = driver
+                .cc_ready()
+                .map_err(|why| failed("display", "GPUs Ready State", why))?;
+            let word = if ready == 1 { "ready" } else { "not-ready" };
+            *out += &format!("\nConfidential Compute GPUs Ready state: {word}\n\n");
+        }
+        "get-key-rotation-threshold-info" => {
+            let advantage = driver
+                .cc_key_rotation()
+                .map_err(|why| failed("display", "key rotation threshold info", why))?;
+            *out += &format!(
+                "\nConfidential Compute Key Rotation Threshold Attacker Advantage: {advantage}\n\n"
+            );
+        }
+        "get-mem-size-info" => memory(gpus, out)?,
+        "query-conf-compute" => report(driver, out)?,
+        "set-gpus-ready-state" => driver
+            .set_cc_ready(value as u32)
+            .map_err(|why| failed("set", "GPUs Ready State", why))?,
+        "set-key-rotation-max-attacker-advantage" => driver
+            .set_cc_key_rotation(value)
+            .map_err(|why| failed("set", "key max attacker advantage", why))?,
+        _ => {
+            for gpu in gpus {
+                there(gpu)?;
+            }
+            for gpu in gpus {
+                gpu.set_cc_unprotected_memory(value)
+                    .map_err(|why| failed("set", "Unprotected Memory Size", why))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All GPUs that are there are of an architecture that has it.
+fn capable(gpus: &[Gpu]) -> Result<(), Error> {
+    const NONE: &str = "No CC capable devices found.\n";
+    for gpu in gpus.iter().filter(|gpu| gpu.device().is_ok()) {
+        match gpu.has_cc() {
+            Ok(true) => {}
+            Ok(false) => return Err(Error::new(Status::NotFound, NONE)),
+            Err(why) => {
+                let message = format!("NVML: Unable to get architecture: {}\n{NONE}", why.words());
+                return Err(Error::new(why.into(), message));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn there(gpu: &Gpu) -> Result<(), Error> {
+    match gpu.device() {
+        Ok(_) => Ok(()),
+        Err(why) => Err(Error::no_handle(gpu.index(), why)),
+    }
+}
+
+fn memory(gpus: &[Gpu], out: &mut String) -> Result<(), Error> {
+    let shown = |reading: Reading<String>| match reading {
+        Ok(text) => printable(&text).into_owned(),
+        Err(why) => why.words_or_not_available().to_owned(),
+    };
+    for gpu in gpus {
+        there(gpu)?;
+        let (index, name, uuid) = (gpu.index(), shown(gpu.name()), shown(gpu.uuid()));
+        *out += &format!("GPU {index}: {name} (UUID: {uuid})\n");
+        let memory = gpu
+            .cc_memory()
+            .map_err(|why| failed("display", "GPU Memory Size Info", why))?;
+        *out += &format!(
+            "Protected memory size:   {} KiB\n",
+            memory.protectedMemSizeKib
+        );
+        *out += &format!(
+            "Unprotected memory size: {} KiB\n",
+            memory.unprotectedMemSizeKib
+        );
+    }
+    Ok(())
+}
+
+/// `-q`: all or, where one answer lacks, the reason.
+fn report(driver: &Driver, out: &mut String) -> Result<(), Error> {
+    *out += "\n==============NVSMI CONF-COMPUTE LOG==============\n\n";
+    let rows: [(&str, Ask); 5] = [
+        ("CC State", feature),
+        ("Multi-GPU Mode", multi_gpu),
+        ("CPU CC Capabilities", cpu),
+        ("GPU CC Capabilities", gpus),
+        ("CC GPUs Ready State", ready),
+    ];
+    let lines: String = rows
+        .into_iter()
+        .map(|(label, ask)| Ok(format!("    {label:<27}: {}\n", ask(driver)?)))
+        .collect::<Reading<_>>()
+        .map_err(|why| failed("display", "Detailed Info", why))?;
+    *out += &format!("{lines}\n");
+    Ok(())
+}
+
+fn failed(verb: &str, subject: &str, why: Missing) -> Error {
+    let message = format!(
+        "Failed to {verb} Conf. Compute {subject}: {}\n",
+        why.words()
+    );
+    Error::new(why.into(), message)
+}

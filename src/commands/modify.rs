@@ -1,0 +1,293 @@
+//! `-pm`, `-pl` and the other changes: refused as a whole where the wish is
+//! wrong, then made GPU after GPU, each told of as it is made.
+
+mod ask;
+mod plan;
+pub mod reset;
+mod row;
+mod table;
+
+use std::io;
+
+use crate::args::{Change, Modify};
+use crate::error::{Error, Status};
+use crate::nvml::{Gpu, Missing, Took};
+use crate::output::Output;
+use crate::value::printable;
+use row::{Kind, Refusal, Row, Wish, fill};
+
+/// A GPU and its bus id.
+pub type Named<'g, 'd> = (&'g Gpu<'d>, String);
+
+/// The GPUs with their bus ids. A command that cannot name them all, or has no
+/// handle of one, does not begin.
+pub fn named<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<Named<'g, 'd>>, Error> {
+    gpus.iter()
+        .map(|gpu| {
+            gpu.device()
+                .map_err(|why| Error::no_handle(gpu.index(), why))?;
+            let pci = gpu.pci().map_err(|why| Error::pci_info(gpu.index(), why))?;
+            Ok((gpu, pci.bus_id))
+        })
+        .collect()
+}
+
+/// Changes the GPUs, or with `--dry-run` says what would be changed.
+pub fn modify(
+    gpus: &[Gpu],
+    modify: &Modify,
+    change: &Change,
+    output: Output,
+) -> anyhow::Result<()> {
+    let gpus = named(gpus)?;
+    let mut report = Report::new(output);
+    if *change == Change::GetHostname {
+        return get_hostnames(&gpus, report);
+    }
+    let (row, wish) = match plan::plan(modify, change) {
+        Ok(planned) => planned,
+        Err(refusal) => return report.terminate(&refusal, false),
+    };
+    let mut reboot = false;
+    for (gpu, bus_id) in &gpus {
+        let outcome = if modify.dry_run {
+            rehearse(row, gpu, bus_id, &wish)
+        } else {
+            make(row, gpu, bus_id, &wish)
+        };
+        match outcome {
+            Ok(Done {
+                text,
+                reboots,
+                fleeting,
+            }) => {
+                report.say(&text);
+                reboot |= reboots;
+                if fleeting && modify.error_on_warning {
+                    return report.end(TERMINATING, reboot, Status::Other);
+                }
+            }
+            Err(refusal) if refusal.ends(modify.error_on_warning) => {
+                return report.terminate(&refusal, reboot);
+            }
+            Err(refusal) => {
+                report.say(&refusal.text);
+                if refusal.kind == Kind::Warning {
+                    report.say("Treating as warning and moving on.\n");
+                }
+            }
+        }
+    }
+    report.say(match modify.dry_run {
+        true => "Nothing was changed.\n",
+        false => "All done.\n",
+    });
+    if reboot && !modify.dry_run {
+        report.say("Reboot required.\n");
+    }
+    Ok(report.written?)
+}
+
+const TERMINATING: &str = "Terminating early due to previous errors.";
+
+/// What was done to a GPU.
+struct Done {
+    /// The sentences.
+    text: String,
+    /// Whether the change is in force after a reboot only.
+    reboots: bool,
+    /// Whether the change is lost as soon as nobody uses the GPU.
+    fleeting: bool,
+}
+
+impl Done {
+    fn unchanged(text: String) -> Self {
+        Self {
+            text,
+            reboots: false,
+            fleeting: false,
+        }
+    }
+}
+
+impl Refusal {
+    /// Whether the command ends with it. With `-eow` everything ends it that
+    /// left a GPU as it was.
+    fn ends(&self, error_on_warning: bool) -> bool {
+        error_on_warning || matches!(self.kind, Kind::Failure | Kind::Reboot)
+    }
+}
+
+/// Why a GPU cannot be changed, or that it need not be.
+fn check(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Option<Done>, Refusal> {
+    if let Some(first) = &row.first {
+        let now = (first.ask)(gpu).map_err(|why| {
+            let sentence = match why {
+                Missing::NotSupported => first.unsupported,
+                Missing::Failed(_) => first.unreadable,
+            };
+            Refusal::by_nvml(why, fill(sentence, bus_id, wish, &[("why", why.words())]))
+        })?;
+        if now == wish.numbers[0] {
+            return Ok(Some(Done::unchanged(
+                fill(first.already, bus_id, wish, &[]) + "\n",
+            )));
+        }
+    }
+    (row.range)(gpu, wish)?;
+    Ok(None)
+}
+
+/// Makes a change to a GPU.
+fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal> {
+    if let Some(done) = check(row, gpu, bus_id, wish)? {
+        return Ok(done);
+    }
+    let from = match row.done.contains("{from}") {
+        true => (row.now)(gpu, wish).unwrap_or_else(|why| why.words().to_owned()),
+        false => String::new(),
+    };
+    let reboots = (row.reboot)(gpu, wish);
+    match (row.set)(gpu, wish) {
+        Ok(Took::Now) => {
+            let mut text = String::new();
+            if !row.done.is_empty() {
+                text = fill(row.done, bus_id, wish, &[("from", &from)]) + "\n";
+            }
+            let fleeting = row.volatile && gpu.persistence() == Ok(false);
+            if fleeting {
+                text += &fill(NOT_PERSISTENT, bus_id, wish, &[]);
+            }
+            Ok(Done {
+                text,
+                reboots,
+                fleeting,
+            })
+        }
+        Ok(Took::Later(why)) => Ok(Done {
+            text: waiting(bus_id, wish, why),
+            reboots,
+            fleeting: false,
+        }),
+        Err(why) => Err(refusal(row, gpu, bus_id, wish, why)),
+    }
+}
+
+const NOT_PERSISTENT: &str = "\nWarning: persistence mode is disabled on device {gpu}. See the Known Issues section of the nvidia-smi(1) man page for more information. Run with [--help | -h] switch to get more information on how to enable persistence mode.\n";
+
+/// MIG mode, the only change that can wait.
+fn waiting(bus_id: &str, wish: &Wish, why: Missing) -> String {
+    let advice = match why {
+        // The driver takes this for a GPU that needs no activation.
+        Missing::NotSupported => return fill(table::MIG.done, bus_id, wish, &[]) + "\n",
+        Missing::IN_USE => table::MIG_WAITS_FOR_USERS,
+        _ => table::MIG_WAITS_FOR_RESET,
+    };
+    let sentence = |sentence| fill(sentence, bus_id, wish, &[("why", why.words())]) + "\n";
+    sentence(table::MIG_WAITS) + &sentence(advice)
+}
+
+fn refusal(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish, why: Missing) -> Refusal {
+    let known = row.refusals.iter().find(|(code, _, _)| *code == why);
+    let sentence = known.map_or(row.failed, |(_, _, sentence)| sentence);
+    let mut refusal = Refusal::by_nvml(why, fill(sentence, bus_id, wish, &[("why", why.words())]));
+    if let Some((_, kind, _)) = known {
+        refusal.kind = *kind;
+    }
+    if why == Missing::NotSupported {
+        let lines = (row.because)(gpu, wish);
+        refusal.text = lines
+            .into_iter()
+            .map(|line| line + "\n")
+            .collect::<String>()
+            + &refusal.text;
+    }
+    refusal
+}
+
+/// Says what would be done to a GPU, and does nothing.
+fn rehearse(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal> {
+    if let Some(done) = check(row, gpu, bus_id, wish)? {
+        return Ok(done);
+    }
+    if !is_root() && !(row.free)(gpu) {
+        return Err(refusal(row, gpu, bus_id, wish, Missing::NO_PERMISSION));
+    }
+    if !(row.listed)(gpu, wish) {
+        return Err(refusal(row, gpu, bus_id, wish, Missing::INVALID_ARGUMENT));
+    }
+    let from = (row.now)(gpu, wish).unwrap_or_else(|why| why.words_or_not_available().to_owned());
+    Ok(Done::unchanged(
+        fill(row.would, bus_id, wish, &[("from", &from)]) + "\n",
+    ))
+}
+
+/// Whether this process runs as root, whom the driver lets change GPUs.
+pub fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// `--get-hostname`. A GPU without an answer has its line too, and the status
+/// tells of it.
+fn get_hostnames(gpus: &[Named], mut report: Report) -> anyhow::Result<()> {
+    let mut unanswered = None;
+    for (gpu, bus_id) in gpus {
+        match gpu.hostname() {
+            Ok(name) => report.say(&format!(
+                "Hostname for GPU {bus_id}: {}\n",
+                printable(&name)
+            )),
+            Err(why) => {
+                unanswered.get_or_insert(why);
+                let words = why.words();
+                report.say(&format!(
+                    "Unable to get hostname for GPU {bus_id}: {words}\n"
+                ));
+            }
+        }
+    }
+    match unanswered {
+        Some(why) => Err(Error::new(why.into(), "").into()),
+        None => Ok(report.written?),
+    }
+}
+
+/// What is told while the GPUs are changed. A reader that goes away does not
+/// stop the changes; the first failure to write is told at the end.
+struct Report {
+    output: Output,
+    written: io::Result<()>,
+}
+
+impl Report {
+    fn new(output: Output) -> Self {
+        Self {
+            output,
+            written: Ok(()),
+        }
+    }
+
+    fn say(&mut self, text: &str) {
+        let result = self.output.write(text.as_bytes());
+        if self.written.is_ok() {
+            self.written = result;
+        }
+    }
+
+    /// Ends the command with a refusal.
+    fn terminate(mut self, refusal: &Refusal, reboot: bool) -> anyhow::Result<()> {
+        let status = match refusal.kind {
+            Kind::Failure | Kind::Reboot => refusal.status,
+            Kind::Warning | Kind::Remark => Status::NotSupported,
+        };
+        self.say(&refusal.text);
+        self.end(TERMINATING, reboot || refusal.kind == Kind::Reboot, status)
+    }
+
+    fn end(mut self, text: &str, reboot: bool, status: Status) -> anyhow::Result<()> {
+        let advice = if reboot { " Reboot required." } else { "" };
+        self.say(&format!("{text}{advice}\n"));
+        Err(Error::new(status, "").into())
+    }
+}

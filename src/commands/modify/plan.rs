@@ -1,0 +1,300 @@
+//! From the command line to a row of the table and a wish; what is wrong with a
+//! value is told before any GPU is touched.
+
+use super::row::{Refusal, Row, Wish};
+use super::table as rows;
+use crate::args::{Change, Modify};
+use crate::error::Status;
+use crate::nvml::HOSTNAME_LENGTH;
+
+/// What NVML takes for clocks that have a name, as (name, number).
+const NAMED_CLOCKS: &[(&str, u32)] = &[("tdp", 0xffff_ff01), ("unlimited", 0xffff_ff02)];
+
+const OBSOLETE_EXCLUSIVE_THREAD: &str =
+    "Exclusive_Thread was deprecated! Use value 3:Exclusive_Process instead.";
+const OBSOLETE_PERMISSION: &str =
+    "Warning: This option is deprecated and will be removed in future releases";
+
+/// The row for a change and what is wished. (Resets and questions have no row.)
+pub fn plan(modify: &Modify, change: &Change) -> Result<(&'static Row, Wish), Refusal> {
+    let switch = |mode: u32, invalid: &str| named(mode, &["Disabled", "Enabled"], invalid);
+    Ok(match change {
+        Change::PersistenceMode { mode } => (
+            &rows::PERSISTENCE,
+            switch(*mode, "Invalid persistence mode")?,
+        ),
+        Change::EccConfig { mode } => {
+            (&rows::ECC, switch(*mode, "Invalid ECC configuration code")?)
+        }
+        Change::ResetEccErrors { counter } => (
+            &rows::ECC_ERRORS,
+            named(*counter, &["volatile", "aggregate"], "Invalid ECC type")?,
+        ),
+        Change::ComputeMode { mode: 1 } => {
+            (&rows::OBSOLETE, Wish::word(1, OBSOLETE_EXCLUSIVE_THREAD))
+        }
+        Change::ComputeMode { mode } => (
+            &rows::COMPUTE_MODE,
+            named(*mode, rows::COMPUTE_MODES, "Invalid compute mode")?,
+        ),
+        Change::DriverModel { model } | Change::ForceDriverModel { model } => (
+            &rows::DRIVER_MODEL,
+            named(
+                *model,
+                rows::DRIVER_MODELS,
+                "Invalid driver model specified",
+            )?,
+        ),
+        Change::Gom { mode } => (
+            &rows::OPERATION_MODE,
+            named(*mode, rows::OPERATION_MODES, "Invalid GOM")?,
+        ),
+        Change::VirtMode { mode } => (
+            &rows::VIRTUALIZATION,
+            Wish::word(*mode, mode.cast_signed().to_string()),
+        ),
+        Change::LockGpuClocks { clocks } => {
+            let wish =
+                locked_clocks(clocks, NAMED_CLOCKS).ok_or_else(|| wrong_gpu_clocks(clocks))?;
+            precise(modify.mode)?;
+            (&rows::GPU_CLOCKS, wish)
+        }
+        Change::ResetGpuClocks => (&rows::GPU_CLOCKS_RESET, Wish::default()),
+        Change::LockMemoryClocks { clocks } => {
+            let wish = locked_clocks(clocks, &[]).ok_or_else(|| wrong_memory_clocks(clocks))?;
+            (&rows::MEMORY_CLOCKS, wish)
+        }
+        Change::ResetMemoryClocks => (&rows::MEMORY_CLOCKS_RESET, Wish::default()),
+        Change::LockMemoryClocksDeferred { .. } | Change::ResetMemoryClocksDeferred => {
+            return Err(out_of_reach("a deferred memory clock"));
+        }
+        Change::ApplicationsClocks { clocks } => {
+            let wish = pair(clocks)
+                .map(Wish::pair)
+                .ok_or_else(|| wrong_applications_clocks(clocks))?;
+            (&rows::APPLICATIONS_CLOCKS, wish)
+        }
+        Change::ResetApplicationsClocks => (&rows::APPLICATIONS_CLOCKS_RESET, Wish::default()),
+        Change::ApplicationsClocksPermission { mode } => {
+            (&rows::OBSOLETE, Wish::word(*mode, OBSOLETE_PERMISSION))
+        }
+        Change::PowerLimit { watts } => (
+            &rows::POWER_LIMIT,
+            power_limit(*watts, modify.scope.unwrap_or(0))?,
+        ),
+        Change::CudaClocks { mode: 0 | 1 } => return Err(out_of_reach("the CUDA clocks")),
+        Change::CudaClocks { .. } => {
+            return Err(Refusal::of_value(
+                "Input should be 0 or 1. See nvidia-smi -h.".to_owned(),
+            ));
+        }
+        Change::AccountingMode { mode } => {
+            (&rows::ACCOUNTING, switch(*mode, "Invalid accounting mode")?)
+        }
+        Change::ClearAccountedApps => (&rows::ACCOUNTED, Wish::default()),
+        Change::AutoBoostDefault { mode } => (&rows::AUTO_BOOST, boost(*mode)),
+        Change::AutoBoostPermission { mode } => {
+            let word = rows::RESTRICTIONS.get(*mode as usize).copied();
+            (
+                &rows::AUTO_BOOST_PERMISSION,
+                Wish::word(*mode, word.unwrap_or_default()),
+            )
+        }
+        Change::MultiInstanceGpu { mode } => {
+            let mut wish = switch(*mode, "Invalid MIG Mode")?;
+            wish.shown[1] = ["disable", "enable"][usize::from(*mode != 0)].to_owned();
+            (&rows::MIG, wish)
+        }
+        Change::GpuTargetTemp { celsius } => (
+            &rows::TARGET_TEMPERATURE,
+            Wish::word(*celsius, celsius.to_string()),
+        ),
+        Change::DramEncryption { mode } => (
+            &rows::DRAM_ENCRYPTION,
+            switch(*mode, "Invalid DRAM encryption mode")?,
+        ),
+        Change::SetHostname { name } => (&rows::HOSTNAME, hostname(name)?),
+        Change::GpuReset { .. } | Change::GetHostname => (&rows::OBSOLETE, Wish::default()),
+    })
+}
+
+/// A mode that has a word, or the complaint and the number.
+fn named(mode: u32, words: &[&str], invalid: &str) -> Result<Wish, Refusal> {
+    match words.get(mode as usize) {
+        Some(word) => Ok(Wish::word(mode, *word)),
+        None => Err(Refusal::of_value(format!("{invalid}: {mode}"))),
+    }
+}
+
+fn boost(mode: u32) -> Wish {
+    let [word, verb] = match mode {
+        0 => ["Disabled", "DISABLE"],
+        _ => ["Enabled", "ENABLE"],
+    };
+    Wish {
+        numbers: [mode, 0],
+        shown: [word.to_owned(), verb.to_owned()],
+    }
+}
+
+/// NVML's public functions do not reach what the real tool reaches by private
+/// ones.
+fn out_of_reach(what: &str) -> Refusal {
+    Refusal {
+        status: Status::NotSupported,
+        ..Refusal::of_value(format!(
+            "NVML has no public function that changes {what}: nothing was changed."
+        ))
+    }
+}
+
+/// `-m`: 0 is what NVML does by itself.
+fn precise(mode: Option<u32>) -> Result<(), Refusal> {
+    match mode {
+        None | Some(0) => Ok(()),
+        Some(1) => Err(out_of_reach("the mode of --lock-gpu-clocks")),
+        Some(mode) => Err(Refusal::of_value(format!(
+            "Invalid mode for --lock-gpu-clocks: {mode}"
+        ))),
+    }
+}
+
+fn power_limit(watts: f32, scope: u32) -> Result<Wish, Refusal> {
+    const MODULE: u32 = 1;
+    if scope > MODULE {
+        return Err(Refusal::of_value(
+            "Failed to set power management limit. Invalid device type.".to_owned(),
+        ));
+    }
+    let watts = f64::from(watts);
+    // What is too much for a u32 is too much for every GPU.
+    let milliwatts = (watts * 1000.0).round() as u32;
+    Ok(Wish {
+        numbers: [milliwatts, scope],
+        shown: [format!("{watts:.2}"), String::new()],
+    })
+}
+
+fn hostname(name: &str) -> Result<Wish, Refusal> {
+    match name.len() {
+        1..=HOSTNAME_LENGTH => Ok(Wish::word(0, name)),
+        _ => Err(Refusal::of_value(format!(
+            "Invalid hostname: \"{name}\" does not have 1 to {HOSTNAME_LENGTH} bytes"
+        ))),
+    }
+}
+
+/// `MIN,MAX` or one for both, MHz; or two names, or one for both.
+fn locked_clocks(text: &str, names: &[(&str, u32)]) -> Option<Wish> {
+    let named = |name| {
+        names
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, number)| *number)
+    };
+    let (min, max) = text.split_once(',').unwrap_or((text, text));
+    match (named(min), named(max)) {
+        (Some(low), Some(high)) => Some(Wish {
+            numbers: [low, high],
+            shown: [min.to_owned(), max.to_owned()],
+        }),
+        _ => Some(Wish::pair([clock(min)?, clock(max)?])),
+    }
+}
+
+/// Two clocks, MHz.
+fn pair(text: &str) -> Option<[u32; 2]> {
+    let (first, second) = text.split_once(',')?;
+    Some([clock(first)?, clock(second)?])
+}
+
+/// A clock, MHz: decimal digits, blanks before them. The highest numbers have a
+/// meaning of their own to NVML.
+fn clock(text: &str) -> Option<u32> {
+    let digits = text.trim_start();
+    let clock: u32 = digits.strip_prefix('+').unwrap_or(digits).parse().ok()?;
+    (!digits.starts_with("++") && clock <= i32::MAX.cast_unsigned()).then_some(clock)
+}
+
+/// The real tool shows the clocks up to the comma that it has cut them at.
+fn wrong_gpu_clocks(clocks: &str) -> Refusal {
+    let begin = clocks.len() - clocks.trim_start_matches(',').len();
+    let end = clocks[begin..]
+        .find(',')
+        .map_or(clocks.len(), |comma| begin + comma);
+    Refusal::of_value(format!(
+        "Specified clocks \"{}\" are not valid. Please format input as 'gpuClkMin,gpuClkMax' or 'gpuClkVal' e.g. '--lock-gpu-clocks=1500,1500', '--lock-gpu-clocks=1500', or '--lock-gpu-clocks=tdp,unlimited'",
+        &clocks[..end]
+    ))
+}
+
+fn wrong_memory_clocks(clocks: &str) -> Refusal {
+    Refusal::of_value(format!(
+        "Specified clocks \"{clocks}\" are not valid. Please format input as 'memClkMin,memClkMax' or 'memClkVal' e.g. --lock-memory-clocks=5100,5100 or --lock-memory-clocks=5100"
+    ))
+}
+
+fn wrong_applications_clocks(clocks: &str) -> Refusal {
+    Refusal::of_value(format!(
+        "Specified clocks \"{clocks}\" are not valid. Please format input as memClk,smClk e.g. --applications-clocks=2000,300"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_are_whole_megahertz() {
+        for (text, clocks) in [("5,6", [5, 6]), (" 5, 6", [5, 6]), ("+5,0", [5, 0])] {
+            assert_eq!(pair(text), Some(clocks), "{text:?}");
+        }
+        for text in [
+            "",
+            ",",
+            "5",
+            "5,",
+            ",5",
+            "5,,6",
+            "5,6,7",
+            "5,6 ",
+            "5;6",
+            "-5,6",
+            "++5,6",
+            "0x10,5",
+            "5.0,6",
+            "2147483648,5",
+            "99999999999,5",
+            "tdp,unlimited",
+        ] {
+            assert_eq!(pair(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn gpu_clocks_have_names_too() {
+        let numbers = |text| locked_clocks(text, NAMED_CLOCKS).map(|wish| wish.numbers);
+        assert_eq!(numbers("1410"), Some([1410, 1410]));
+        assert_eq!(numbers("tdp"), Some([0xffff_ff01, 0xffff_ff01]));
+        assert_eq!(numbers("tdp,unlimited"), Some([0xffff_ff01, 0xffff_ff02]));
+        for text in ["tdp,500", "500,unlimited", "TDP", "4294967041", ""] {
+            assert_eq!(numbers(text), None, "{text:?}");
+        }
+        assert_eq!(locked_clocks("tdp", &[]), None);
+    }
+
+    #[test]
+    fn no_limit_wraps_around() {
+        let milliwatts = |watts| power_limit(watts, 0).map(|wish| wish.numbers[0]);
+        assert_eq!(milliwatts(300.55), Ok(300_550));
+        for watts in [4_294_967.5, 1e20, f32::INFINITY] {
+            assert_eq!(milliwatts(watts), Ok(u32::MAX), "{watts}");
+        }
+    }
+
+    #[test]
+    fn hostnames_fit() {
+        assert!(hostname("gpu-0").is_ok() && hostname(&"x".repeat(63)).is_ok());
+        assert!(hostname("").is_err() && hostname(&"x".repeat(64)).is_err());
+    }
+}

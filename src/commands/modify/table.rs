@@ -1,0 +1,565 @@
+//! The table of changes: one row an option.
+
+use super::ask::{applications_clocks, bus_id, in_mig_mode, on, power_limits, switch, watts, word};
+use super::row::{First, Kind, ROW, Refusal, Row, fill};
+use crate::nvml::{Clock, Missing, Reading};
+
+use Kind::{Failure, Reboot, Remark, Warning};
+
+/// `NVML_COMPUTEMODE_*`.
+pub const COMPUTE_MODES: &[&str] = &[
+    "DEFAULT",
+    "EXCLUSIVE_THREAD",
+    "PROHIBITED",
+    "EXCLUSIVE_PROCESS",
+];
+/// `NVML_GOM_*`.
+pub const OPERATION_MODES: &[&str] = &["All On", "Compute", "Low Double Precision"];
+/// `NVML_DRIVER_*`, of Windows.
+pub const DRIVER_MODELS: &[&str] = &["WDDM", "TCC"];
+
+/// `-pm`.
+pub const PERSISTENCE: Row = Row {
+    first: Some(First {
+        ask: |gpu| gpu.persistence().map(u32::from),
+        unsupported: "Setting persistence mode is not supported for GPU {gpu} on this platform.",
+        unreadable: "Unable to determine current persistence mode for GPU {gpu}: {why}",
+        already: "Persistence mode is already {a} for GPU {gpu}.",
+    }),
+    set: |gpu, wish| gpu.set_persistence(wish.numbers[0]),
+    done: "{a} persistence mode for GPU {gpu}.",
+    failed: "Unable to set persistence mode for GPU {gpu}: {why}",
+    now: |gpu, _| gpu.persistence().map(on),
+    would: "Would change persistence mode from {from} to {a} for GPU {gpu}.",
+    ..ROW
+};
+
+/// `-e`.
+pub const ECC: Row = Row {
+    first: Some(First {
+        ask: |gpu| gpu.ecc().map(|(_, pending)| pending.into()),
+        unsupported: "ECC features not supported for GPU {gpu}.",
+        unreadable: "Unable to determine current ECC mode for GPU {gpu}: {why}",
+        already: "ECC support is already {a} for GPU {gpu}.",
+    }),
+    set: |gpu, wish| gpu.set_ecc(wish.numbers[0]),
+    done: "{a} ECC support for GPU {gpu}.",
+    failed: "Unable to set ECC config for GPU {gpu}: {why}",
+    reboot: |_, _| true,
+    now: |gpu, _| gpu.ecc().map(|(_, pending)| on(pending)),
+    would: "Would change ECC from {from} to {a} at the next reboot for GPU {gpu}.",
+    ..ROW
+};
+
+/// `-p`.
+pub const ECC_ERRORS: Row = Row {
+    set: |gpu, wish| gpu.clear_ecc_errors(wish.numbers[0]),
+    done: "Reset {a} ECC errors to zero for GPU {gpu}.",
+    failed: "Unable to clear ECC errors for GPU {gpu}: {why}",
+    refusals: &[
+        (
+            Missing::NotSupported,
+            Warning,
+            "ECC features not supported for GPU {gpu}.",
+        ),
+        (
+            Missing::NOT_FOUND,
+            Failure,
+            "Clearing ECC errors is not supported for GPU {gpu}.",
+        ),
+    ],
+    because: |gpu, wish| {
+        const AGGREGATE: u32 = 1;
+        let mut lines = Vec::new();
+        if in_mig_mode(gpu) {
+            lines.push("Clearing ECC errors is not supported on a MIG-enabled device.".to_owned());
+        }
+        if wish.numbers[0] == AGGREGATE && gpu.is_vgpu() == Ok(true) {
+            lines.push(
+                "Clearing Aggregate ECC errors is not supported on device in vGPU mode.".to_owned(),
+            );
+        }
+        lines
+    },
+    now: |gpu, wish| {
+        const UNCORRECTED: u32 = 1;
+        gpu.total_errors(UNCORRECTED, wish.numbers[0])
+            .map(|count| count.to_string())
+    },
+    would: "Would reset {a} ECC errors ({from} uncorrected) to zero for GPU {gpu}.",
+    ..ROW
+};
+
+/// `-c`.
+pub const COMPUTE_MODE: Row = Row {
+    first: Some(First {
+        ask: |gpu| gpu.compute_mode(),
+        unsupported: "Compute mode is not supported for GPU {gpu}.",
+        unreadable: "Unable to determine current compute mode for GPU {gpu}: {why}",
+        already: "Compute mode is already set to {a} for GPU {gpu}.",
+    }),
+    set: |gpu, wish| gpu.set_compute_mode(wish.numbers[0]),
+    done: "Set compute mode to {a} for GPU {gpu}.",
+    failed: "Unable to set the compute mode for GPU {gpu}: {why}",
+    because: |gpu, wish| {
+        const DEFAULT: u32 = 0;
+        let mode = &wish.shown[0];
+        if wish.numbers[0] == DEFAULT {
+            Vec::new()
+        } else if gpu.is_vgpu() == Ok(true) {
+            vec![format!("Setting compute mode to {mode} is not supported.")]
+        } else if in_mig_mode(gpu) {
+            vec![format!(
+                "Setting compute mode to {mode} is not supported on a MIG-enabled device."
+            )]
+        } else {
+            Vec::new()
+        }
+    },
+    now: |gpu, _| gpu.compute_mode().map(|mode| word(COMPUTE_MODES, mode)),
+    would: "Would change compute mode from {from} to {a} for GPU {gpu}.",
+    ..ROW
+};
+
+/// `-c 1` and `-acp`: nothing is changed any more; `{a}` says so.
+pub const OBSOLETE: Row = Row {
+    range: |_, wish| {
+        Err(Refusal::by_nvml(
+            Missing::NotSupported,
+            wish.shown[0].clone(),
+        ))
+    },
+    free: |_| true,
+    ..ROW
+};
+
+/// `-dm` and `-fdm`: Windows only.
+pub const DRIVER_MODEL: Row = Row {
+    first: Some(First {
+        ask: |gpu| gpu.driver_models().map(|(_, pending)| pending),
+        unsupported: "Changing driver models is not supported for GPU {gpu} on this platform.",
+        unreadable: "Unable to determine current driver model for GPU {gpu}: {why}",
+        already: "Driver model is already set to {a} for GPU {gpu}.",
+    }),
+    failed: "Unable to set driver model for GPU {gpu}.Changing driver model is not supported on this device.",
+    now: |gpu, _| {
+        gpu.driver_models()
+            .map(|(_, pending)| word(DRIVER_MODELS, pending))
+    },
+    would: "Would not change the driver model from {from} to {a} for GPU {gpu}: that is for Windows.",
+    ..ROW
+};
+
+/// `--gom`.
+pub const OPERATION_MODE: Row = Row {
+    first: Some(First {
+        ask: |gpu| gpu.operation_modes().map(|(_, pending)| pending),
+        unsupported: "GOM mode cannot be changed on GPU {gpu}.",
+        unreadable: "Unable to determine current GOM for GPU {gpu}: {why}",
+        already: "GOM is already pending on \"{a}\" for GPU {gpu}.",
+    }),
+    set: |gpu, wish| gpu.set_operation_mode(wish.numbers[0]),
+    done: "GOM changed to \"{a}\" for GPU {gpu}.",
+    failed: "Unable to set GOM to \"{a}\" for GPU {gpu}: {why}",
+    refusals: &[(
+        Missing::RESET_REQUIRED,
+        Reboot,
+        "Unable to set GOM to \"{a}\" for GPU {gpu}: {why}",
+    )],
+    reboot: |gpu, wish| {
+        const COMPUTE: u32 = 1;
+        let now = gpu.operation_modes().map(|(current, _)| current);
+        wish.numbers[0] == COMPUTE || now == Ok(COMPUTE) || now == Ok(wish.numbers[0])
+    },
+    now: |gpu, _| {
+        gpu.operation_modes()
+            .map(|(_, pending)| word(OPERATION_MODES, pending))
+    },
+    would: "Would change GOM from \"{from}\" to \"{a}\" at the next reboot for GPU {gpu}.",
+    ..ROW
+};
+
+/// `-vm`.
+pub const VIRTUALIZATION: Row = Row {
+    range: |gpu, wish| {
+        const VGPU_HOST: u32 = 3;
+        const VSGA_HOST: u32 = 4;
+        match wish.numbers[0] {
+            VGPU_HOST | VSGA_HOST => Ok(()),
+            _ => Err(Refusal::of_value(fill(
+                WRONG_VIRTUALIZATION,
+                &bus_id(gpu),
+                wish,
+                &[],
+            ))),
+        }
+    },
+    set: |gpu, wish| gpu.set_virtualization_mode(wish.numbers[0]),
+    failed: "Unable to set virtualization mode for GPU {gpu}: {why}",
+    refusals: &[
+        (
+            Missing::NotSupported,
+            Warning,
+            "Setting virtualization mode is not supported for GPU {gpu}.",
+        ),
+        (Missing::INVALID_ARGUMENT, Failure, WRONG_VIRTUALIZATION),
+    ],
+    would: "Would set virtualization mode {a} for GPU {gpu}.",
+    ..ROW
+};
+
+const WRONG_VIRTUALIZATION: &str =
+    "Either the GPU id {gpu} or the virtualization mode {a} is invalid.";
+
+const MAY_NOT_CHANGE_CLOCKS: &str =
+    "The current user does not have permission to change clocks for GPU {gpu}.";
+
+/// `-lgc`.
+pub const GPU_CLOCKS: Row = Row {
+    set: |gpu, wish| gpu.lock_gpu_clocks(wish.numbers[0], wish.numbers[1]),
+    done: "GPU clocks set to \"(gpuClkMin {a}, gpuClkMax {b})\" for GPU {gpu}",
+    failed: "Unable to set GPU locked clocks \"(gpuClockMin {a}, gpuClockMax {b})\" for GPU {gpu}: {why}",
+    refusals: &[
+        (
+            Missing::NotSupported,
+            Warning,
+            "Setting locked GPU clocks is not supported for GPU {gpu}.",
+        ),
+        (
+            Missing::INVALID_ARGUMENT,
+            Warning,
+            "Specified clock combination \"(gpuClkMin {x}, gpuClkMax {y})\" is not supported for GPU {gpu}. Run 'nvidia-smi -q -d SUPPORTED_CLOCKS' to see list of supported clock combinations",
+        ),
+        (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
+    ],
+    volatile: true,
+    now: |gpu, _| {
+        gpu.clock(Clock::Graphics)
+            .map(|clock| format!("{clock} MHz"))
+    },
+    would: "Would lock the GPU clock between {a} and {b} MHz for GPU {gpu}; it runs at {from} now.",
+    ..ROW
+};
+
+/// `-rgc`.
+pub const GPU_CLOCKS_RESET: Row = Row {
+    set: |gpu, _| gpu.unlock_gpu_clocks(),
+    failed: "Unable to reset locked gpu clocks for GPU {gpu}: {why}",
+    refusals: &[
+        (
+            Missing::NotSupported,
+            Warning,
+            "Setting locked gpu clocks is not supported for GPU {gpu}.",
+        ),
+        (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
+    ],
+    now: |gpu, _| {
+        gpu.clock(Clock::Graphics)
+            .map(|clock| format!("{clock} MHz"))
+    },
+    would: "Would unlock the GPU clock for GPU {gpu}; it runs at {from} now.",
+    ..ROW
+};
+
+/// `-lmc`.
+pub const MEMORY_CLOCKS: Row = Row {
+    set: |gpu, wish| gpu.lock_memory_clocks(wish.numbers[0], wish.numbers[1]),
+    done: "Memory clocks set to \"(memClkMin {a}, memClkMax {b})\" for GPU {gpu}",
+    failed: "Unable to set Memory locked clocks \"(memClockMin {a}, memClockMax {b})\" for GPU {gpu}: {why}",
+    refusals: &[
+        (
+            Missing::NotSupported,
+            Remark,
+            "Setting locked Memory clocks is not supported for GPU {gpu}.",
+        ),
+        (
+            Missing::INVALID_ARGUMENT,
+            Warning,
+            "Specified clock combination \"(memClkMin {a}, memClkMax {b})\" is not supported for GPU {gpu}. Run 'nvidia-smi -q -d SUPPORTED_CLOCKS' to see list of supported clock combinations",
+        ),
+        (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
+    ],
+    volatile: true,
+    now: |gpu, _| gpu.clock(Clock::Memory).map(|clock| format!("{clock} MHz")),
+    would: "Would lock the memory clock between {a} and {b} MHz for GPU {gpu}; it runs at {from} now.",
+    ..ROW
+};
+
+/// `-rmc`.
+pub const MEMORY_CLOCKS_RESET: Row = Row {
+    set: |gpu, _| gpu.unlock_memory_clocks(),
+    failed: "Unable to reset locked Memory clocks for GPU {gpu}: {why}",
+    refusals: &[
+        (
+            Missing::NotSupported,
+            Warning,
+            "Setting locked Memory clocks is not supported for GPU {gpu}.",
+        ),
+        (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
+    ],
+    now: |gpu, _| gpu.clock(Clock::Memory).map(|clock| format!("{clock} MHz")),
+    would: "Would unlock the memory clock for GPU {gpu}; it runs at {from} now.",
+    ..ROW
+};
+
+/// `-ac`.
+pub const APPLICATIONS_CLOCKS: Row = Row {
+    set: |gpu, wish| gpu.set_applications_clocks(wish.numbers[0], wish.numbers[1]),
+    done: "Applications clocks set to \"(MEM {a}, SM {b})\" for GPU {gpu}",
+    failed: "Unable to set applications clocks \"(MEM {a}, SM {b})\" for GPU {gpu}: {why}",
+    refusals: &[
+        (
+            Missing::NotSupported,
+            Warning,
+            "Setting applications clocks is not supported for GPU {gpu}.",
+        ),
+        (
+            Missing::INVALID_ARGUMENT,
+            Warning,
+            "Specified clock combination \"(MEM {a}, SM {b})\" is not supported for GPU {gpu}. Run 'nvidia-smi -q -d SUPPORTED_CLOCKS' to see list of supported clock combinations",
+        ),
+        (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
+    ],
+    volatile: true,
+    now: |gpu, _| applications_clocks(gpu),
+    would: "Would change the applications clocks from {from} to (MEM {a}, SM {b}) for GPU {gpu}.",
+    listed: |gpu, wish| {
+        let [memory, graphics] = wish.numbers;
+        let clocks = gpu.supported_graphics_clocks(memory);
+        // NVML answers NOT_FOUND or INVALID_ARGUMENT for a memory clock that there is not.
+        match clocks {
+            Ok(clocks) => clocks.contains(&graphics),
+            Err(why) => why == Missing::NotSupported,
+        }
+    },
+    free: |gpu| gpu.are_applications_clocks_restricted() == Ok(false),
+    ..ROW
+};
+
+/// `-rac`.
+pub const APPLICATIONS_CLOCKS_RESET: Row = Row {
+    set: |gpu, _| gpu.reset_applications_clocks(),
+    failed: "Unable to reset applications clocks for GPU {gpu}: {why}",
+    refusals: &[
+        (
+            Missing::NotSupported,
+            Warning,
+            "Setting applications clocks is not supported for GPU {gpu}.",
+        ),
+        (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
+    ],
+    now: |gpu, _| applications_clocks(gpu),
+    would: "Would set the applications clocks, {from}, back to their defaults for GPU {gpu}.",
+    free: |gpu| gpu.are_applications_clocks_restricted() == Ok(false),
+    ..ROW
+};
+
+/// `-pl`: the numbers are milliwatts and the scope.
+pub const POWER_LIMIT: Row = Row {
+    range: |gpu, wish| {
+        let [wanted, scope] = wish.numbers;
+        let refuse = |why| match why {
+            Missing::NotSupported => Refusal {
+                kind: Remark,
+                ..Refusal::by_nvml(why, fill(NOT_IN_SCOPE, &bus_id(gpu), wish, &[]))
+            },
+            _ => Refusal::by_nvml(
+                why,
+                fill(
+                    POWER_LIMIT.failed,
+                    &bus_id(gpu),
+                    wish,
+                    &[("why", why.words())],
+                ),
+            ),
+        };
+        let (_, min, max) = power_limits(gpu, scope).map_err(refuse)?;
+        if (min..=max).contains(&wanted) {
+            return Ok(());
+        }
+        let bounds = [("min", &*watts(min)), ("max", &watts(max))];
+        Err(Refusal::of_value(fill(
+            OUT_OF_RANGE,
+            &bus_id(gpu),
+            wish,
+            &bounds,
+        )))
+    },
+    set: |gpu, wish| gpu.set_power_limit(wish.numbers[0], wish.numbers[1]),
+    done: "Power limit for GPU {gpu} was set to {a} W from {from} W.",
+    failed: "Failed to set power management limit for GPU {gpu}: {why}",
+    refusals: &[(
+        Missing::NotSupported,
+        Warning,
+        "Changing power management limit is not supported for GPU: {gpu}.",
+    )],
+    volatile: true,
+    now: |gpu, wish| power_limits(gpu, wish.numbers[1]).map(|(now, _, _)| watts(now)),
+    would: "Would change the power limit from {from} W to {a} W for GPU {gpu}.",
+    ..ROW
+};
+
+const NOT_IN_SCOPE: &str =
+    "Changing power management limit is not supported in current scope for GPU: {gpu}.";
+const OUT_OF_RANGE: &str = "Provided power limit {a} W is not a valid power limit which should be between {min} W and {max} W for GPU {gpu}";
+
+/// `-am`.
+pub const ACCOUNTING: Row = Row {
+    first: Some(First {
+        ask: |gpu| gpu.accounting().map(u32::from),
+        unsupported: "Accounting features not supported for GPU {gpu}.",
+        unreadable: "Unable to determine Accounting mode for GPU {gpu}: {why}",
+        already: "Accounting Mode is already {a} for GPU {gpu}.",
+    }),
+    set: |gpu, wish| gpu.set_accounting(wish.numbers[0]),
+    done: "{a} Accounting Mode for GPU {gpu}.",
+    failed: "Unable to set Accounting Mode for GPU {gpu}: {why}",
+    because: |gpu, wish| match in_mig_mode(gpu) {
+        true => vec![format!(
+            "Setting accounting mode to {} is not supported on a MIG-enabled device.",
+            wish.shown[0]
+        )],
+        false => Vec::new(),
+    },
+    volatile: true,
+    now: |gpu, _| gpu.accounting().map(on),
+    would: "Would change accounting mode from {from} to {a} for GPU {gpu}.",
+    ..ROW
+};
+
+/// `-caa`.
+pub const ACCOUNTED: Row = Row {
+    set: |gpu, _| gpu.clear_accounted(),
+    done: "Cleared Accounted PIDs for GPU {gpu}.",
+    failed: "Unable to clear Accounted PIDs for GPU {gpu}: {why}",
+    now: |gpu, _| gpu.accounted().map(|processes| processes.len().to_string()),
+    would: "Would forget the accounts of {from} processes for GPU {gpu}.",
+    ..ROW
+};
+
+/// `--auto-boost-default`: `{b}` is ENABLE or DISABLE.
+pub const AUTO_BOOST: Row = Row {
+    range: |gpu, wish| switch(gpu, wish, AUTO_BOOST.failed),
+    set: |gpu, wish| gpu.set_default_auto_boost(wish.numbers[0]),
+    failed: "Failed to {b} default auto boosted clocks for GPU {gpu}: {why}",
+    refusals: &[(
+        Missing::NotSupported,
+        Warning,
+        "Enabling/disabling default auto boosted clocks is not supported for GPU: {gpu}.",
+    )],
+    now: |gpu, _| gpu.auto_boost().map(|(_, default)| on(default)),
+    would: "Would change default auto boost from {from} to {a} for GPU {gpu}.",
+    ..ROW
+};
+
+/// `--auto-boost-permission`.
+pub const AUTO_BOOST_PERMISSION: Row = Row {
+    range: |gpu, wish| switch(gpu, wish, AUTO_BOOST_PERMISSION.failed),
+    set: |gpu, wish| gpu.restrict_auto_boost(wish.numbers[0]),
+    failed: "Failed to change auto boosted clocks permissions for GPU  {gpu}: {why}",
+    refusals: &[(
+        Missing::NotSupported,
+        Warning,
+        "Changing auto boosted clocks permissions is not supported for GPU: {gpu}.",
+    )],
+    now: |gpu, _| {
+        let restricted = gpu.is_auto_boost_restricted()?;
+        Ok(word(RESTRICTIONS, restricted.into()))
+    },
+    would: "Would change the permission for auto boost from {from} to {a} for GPU {gpu}.",
+    ..ROW
+};
+
+/// Of `--auto-boost-permission`.
+pub const RESTRICTIONS: &[&str] = &["UNRESTRICTED", "RESTRICTED"];
+
+/// `-mig`: `{b}` is enable or disable.
+pub const MIG: Row = Row {
+    set: |gpu, wish| gpu.set_mig(wish.numbers[0]),
+    done: "{a} MIG Mode for GPU {gpu}",
+    failed: "Unable to {b} MIG Mode for GPU {gpu}: {why}",
+    volatile: true,
+    now: |gpu, _| gpu.mig().map(|(_, pending)| on(pending)),
+    would: "Would change MIG mode from {from} to {a} for GPU {gpu}.",
+    ..ROW
+};
+
+/// Said when MIG mode waits, `{b}` as in [`MIG`].
+pub const MIG_WAITS: &str = "Warning: MIG mode is in pending {b} state for GPU {gpu}:{why}";
+/// Said after it when somebody uses the GPU.
+pub const MIG_WAITS_FOR_USERS: &str = "{gpu} is currently being used by one or more other processes (e.g. CUDA application or a monitoring application such as another instance of nvidia-smi). Please first kill all processes using the device and retry the command or reboot the system to make MIG mode effective.";
+/// Said after it otherwise.
+pub const MIG_WAITS_FOR_RESET: &str =
+    "Reboot the system or try nvidia-smi --gpu-reset to make MIG mode effective on GPU {gpu}";
+
+/// `-gtt`.
+pub const TARGET_TEMPERATURE: Row = Row {
+    first: Some(First {
+        ask: |gpu| gpu.target_temperature(),
+        unsupported: "GPU Target Temperature Threshold not supported for GPU {gpu}.",
+        unreadable: "Unable to determine current Target Temperature for GPU {gpu}: {why}",
+        already: "Requested GPU Target Temperature {a} is already set for GPU {gpu}",
+    }),
+    range: |gpu, wish| {
+        let bound = |reading: Reading<u32>, sentence: &str| {
+            reading.map_err(|why| {
+                Refusal::by_nvml(
+                    why,
+                    fill(sentence, &bus_id(gpu), wish, &[("why", why.words())]),
+                )
+            })
+        };
+        let min = bound(
+            gpu.lowest_target_temperature(),
+            "Unable to get Min Target Temperature for GPU {gpu}: {why}",
+        )?;
+        let max = bound(
+            gpu.highest_target_temperature(),
+            "Unable to get Max Target Temperature for GPU {gpu}: {why}",
+        )?;
+        if (min..=max).contains(&wish.numbers[0]) {
+            return Ok(());
+        }
+        let bounds = [("min", &*min.to_string()), ("max", &max.to_string())];
+        let sentence =
+            "Invalid input. GPU Target Temperature should be in range {min} - {max} for GPU {gpu}";
+        Err(Refusal::of_value(fill(
+            sentence,
+            &bus_id(gpu),
+            wish,
+            &bounds,
+        )))
+    },
+    set: |gpu, wish| gpu.set_target_temperature(wish.numbers[0]),
+    failed: "Unable to set requested Target Temperature for GPU {gpu}: {why}",
+    now: |gpu, _| gpu.target_temperature().map(|celsius| celsius.to_string()),
+    would: "Would change the target temperature from {from} to {a} °C for GPU {gpu}.",
+    ..ROW
+};
+
+/// `-den`.
+pub const DRAM_ENCRYPTION: Row = Row {
+    first: Some(First {
+        ask: |gpu| gpu.dram_encryption().map(|(_, pending)| pending.into()),
+        unsupported: "DRAM encryption is not supported for GPU {gpu}.",
+        unreadable: "Unable to determine current DRAM encryption mode for GPU {gpu}: {why}",
+        already: "DRAM encryption is already {a} for GPU {gpu}.",
+    }),
+    set: |gpu, wish| gpu.set_dram_encryption(wish.numbers[0]),
+    done: "{a} DRAM encryption for GPU {gpu}.",
+    failed: "Unable to set DRAM encryption for GPU {gpu}: {why}",
+    reboot: |_, _| true,
+    now: |gpu, _| gpu.dram_encryption().map(|(_, pending)| on(pending)),
+    would: "Would change DRAM encryption from {from} to {a} at the next reboot for GPU {gpu}.",
+    ..ROW
+};
+
+/// `--set-hostname`.
+pub const HOSTNAME: Row = Row {
+    set: |gpu, wish| gpu.set_hostname(&wish.shown[0]),
+    done: "Set hostname to \"{a}\" for GPU {gpu}.",
+    failed: "Unable to set hostname for GPU {gpu}: {why}",
+    now: |gpu, _| gpu.hostname(),
+    would: "Would change the hostname from \"{from}\" to \"{a}\" for GPU {gpu}.",
+    ..ROW
+};

@@ -1,0 +1,102 @@
+//! The calls that change a device: as in [`super`], one function a shape.
+
+use std::ffi::{CStr, c_int};
+
+use nvml_wrapper::Device;
+use nvml_wrapper_sys::bindings::*;
+
+use super::{Call, Call2, Hostname, Plain, Symbol, Versioned, checked, found, stamp, zeroed};
+use crate::nvml::reading::Reading;
+
+/// `f(device, value)`.
+pub fn set<A: Plain, E>(f: &Symbol<Call<A>, E>, device: &Device, value: A) -> Reading<()> {
+    let f = found(f)?;
+    // SAFETY: a live handle and a number.
+    checked(unsafe { f(device.handle(), value) })
+}
+
+/// `f(device, one, two)`.
+pub fn set_pair<A: Plain, B: Plain, E>(
+    f: &Symbol<Call2<A, B>, E>,
+    device: &Device,
+    one: A,
+    two: B,
+) -> Reading<()> {
+    let f = found(f)?;
+    // SAFETY: a live handle and two numbers.
+    checked(unsafe { f(device.handle(), one, two) })
+}
+
+/// `f(device, &wish)`, the version set and the rest of `wish` as given.
+pub fn set_versioned<T: Versioned, E>(
+    f: &Symbol<Call<*mut T>, E>,
+    device: &Device,
+    wish: impl FnOnce(&mut T),
+) -> Reading<()> {
+    super::get_versioned(f, device, wish).map(|_| ())
+}
+
+/// `nvmlDeviceSetDramEncryptionMode`.
+pub fn dram_encryption(device: &Device, on: bool) -> Reading<()> {
+    let f = found(&device.nvml().lib().nvmlDeviceSetDramEncryptionMode)?;
+    let mut wish: nvmlDramEncryptionInfo_v1_t = zeroed();
+    stamp(&mut wish);
+    wish.encryptionState = on.into();
+    // SAFETY: a live handle and a pointer to a versioned struct of our own.
+    checked(unsafe { f(device.handle(), &wish) })
+}
+
+/// `nvmlDeviceSetTemperatureThreshold`, degrees Celsius.
+pub fn temperature_threshold(device: &Device, threshold: u32, celsius: u32) -> Reading<()> {
+    let f = found(&device.nvml().lib().nvmlDeviceSetTemperatureThreshold)?;
+    let mut celsius = celsius as c_int;
+    // SAFETY: a live handle, a number, and a pointer to a number of our own.
+    checked(unsafe { f(device.handle(), threshold, &mut celsius) })
+}
+
+/// `nvmlDeviceSetHostname_v1` (R580), which the bindings do not have yet. The
+/// name has at most 63 bytes; more are cut off.
+pub fn hostname(device: &Device, name: &str) -> Reading<()> {
+    const SYMBOL: &CStr = c"nvmlDeviceSetHostname_v1";
+    let mut wish: Hostname = zeroed();
+    let room = wish.0.len() - 1;
+    for (to, from) in wish.0[..room].iter_mut().zip(name.bytes()) {
+        *to = from;
+    }
+    let lib = device.nvml().lib();
+    // SAFETY: the symbol has this signature: nvmlHostname_v1_t is one array.
+    let f = unsafe {
+        lib.__library
+            .get::<Call<*mut Hostname>>(SYMBOL.to_bytes_with_nul())
+    };
+    let f = found(&f.map(|symbol| *symbol))?;
+    // SAFETY: a live handle and a pointer to a struct of our own.
+    checked(unsafe { f(device.handle(), &mut wish) })
+}
+
+/// The handle of a unit, `nvmlUnitGetHandleByIndex`.
+pub fn unit(lib: &NvmlLib, index: u32) -> Reading<nvmlUnit_t> {
+    let f = found(&lib.nvmlUnitGetHandleByIndex)?;
+    let mut unit = std::ptr::null_mut();
+    // SAFETY: a number and a pointer to a handle of our own.
+    checked(unsafe { f(index, &mut unit) })?;
+    Ok(unit)
+}
+
+/// The colour of a unit's LED, 0 green or 1 amber, `nvmlUnitGetLedState`.
+pub fn led(lib: &NvmlLib, index: u32) -> Reading<u32> {
+    let unit = unit(lib, index)?;
+    let f = found(&lib.nvmlUnitGetLedState)?;
+    let mut state: nvmlLedState_t = zeroed();
+    // SAFETY: a handle that NVML just gave, and a pointer to a struct of our own.
+    checked(unsafe { f(unit, &mut state) })?;
+    Ok(state.color)
+}
+
+/// Sets the colour of a unit's LED, `nvmlUnitSetLedState`.
+pub fn set_led(lib: &NvmlLib, index: u32, color: u32) -> Reading<()> {
+    let unit = unit(lib, index)?;
+    let f = found(&lib.nvmlUnitSetLedState)?;
+    // SAFETY: a handle that NVML just gave, and a number.
+    checked(unsafe { f(unit, color) })
+}

@@ -1,0 +1,91 @@
+//! The calls that name no device handle: about the whole system, or about a
+//! place on the PCI bus.
+
+use nvml_wrapper_sys::bindings::*;
+
+use super::{Plain, Symbol, Versioned, checked, found, stamp, zeroed};
+use crate::nvml::reading::Reading;
+
+type Call1<A> = unsafe extern "C" fn(A) -> nvmlReturn_t;
+
+/// `f(&mut answer)`.
+pub fn get<T: Plain, E>(f: &Symbol<Call1<*mut T>, E>) -> Reading<T> {
+    let f = found(f)?;
+    let mut answer = zeroed();
+    // SAFETY: a pointer to a `T` of our own.
+    checked(unsafe { f(&mut answer) })?;
+    Ok(answer)
+}
+
+/// `f(&mut question)`, the version set and the rest of `question` as given.
+pub fn get_versioned<T: Versioned, E>(
+    f: &Symbol<Call1<*mut T>, E>,
+    question: impl FnOnce(&mut T),
+) -> Reading<T> {
+    let f = found(f)?;
+    let mut answer: T = zeroed();
+    stamp(&mut answer);
+    question(&mut answer);
+    // SAFETY: as in `get`; the version tells NVML the size of `T`.
+    checked(unsafe { f(&mut answer) })?;
+    Ok(answer)
+}
+
+/// `f(value)`.
+pub fn set<A: Plain, E>(f: &Symbol<Call1<A>, E>, value: A) -> Reading<()> {
+    let f = found(f)?;
+    // SAFETY: a number.
+    checked(unsafe { f(value) })
+}
+
+fn pci((domain, bus, device): (u32, u32, u32)) -> nvmlPciInfo_t {
+    let mut pci: nvmlPciInfo_t = zeroed();
+    (pci.domain, pci.bus, pci.device) = (domain, bus, device);
+    let write = |to: &mut [std::ffi::c_char], text: &str| {
+        let room = to.len() - 1;
+        for (to, from) in to[..room].iter_mut().zip(text.bytes()) {
+            *to = from as std::ffi::c_char;
+        }
+    };
+    write(
+        &mut pci.busId,
+        &format!("{domain:08X}:{bus:02X}:{device:02X}.0"),
+    );
+    write(
+        &mut pci.busIdLegacy,
+        &format!("{domain:04X}:{bus:02X}:{device:02X}.0"),
+    );
+    pci
+}
+
+/// `nvmlDeviceQueryDrainState`.
+pub fn drain_state(lib: &NvmlLib, place: (u32, u32, u32)) -> Reading<u32> {
+    let f = found(&lib.nvmlDeviceQueryDrainState)?;
+    let (mut place, mut state) = (pci(place), 0);
+    // SAFETY: pointers to values of our own.
+    checked(unsafe { f(&mut place, &mut state) })?;
+    Ok(state)
+}
+
+/// `nvmlDeviceModifyDrainState`.
+pub fn set_drain_state(lib: &NvmlLib, place: (u32, u32, u32), state: u32) -> Reading<()> {
+    let f = found(&lib.nvmlDeviceModifyDrainState)?;
+    // SAFETY: a pointer to a struct of our own, and a number.
+    checked(unsafe { f(&mut pci(place), state) })
+}
+
+/// `nvmlDeviceRemoveGpu_v2`: the GPU goes, its link stays as it is.
+pub fn remove(lib: &NvmlLib, place: (u32, u32, u32)) -> Reading<()> {
+    let f = found(&lib.nvmlDeviceRemoveGpu_v2)?;
+    let gpu = nvmlDetachGpuState_enum_NVML_DETACH_GPU_REMOVE;
+    let link = nvmlPcieLinkState_enum_NVML_PCIE_LINK_KEEP;
+    // SAFETY: a pointer to a struct of our own, and two numbers.
+    checked(unsafe { f(&mut pci(place), gpu, link) })
+}
+
+/// `nvmlDeviceDiscoverGpus`, everywhere.
+pub fn discover(lib: &NvmlLib) -> Reading<()> {
+    let f = found(&lib.nvmlDeviceDiscoverGpus)?;
+    // SAFETY: a pointer to a struct of our own.
+    checked(unsafe { f(&mut zeroed()) })
+}

@@ -1,0 +1,447 @@
+//! The options that change a GPU, on simulated ones. Every command here is refused when the program
+//! would load another library than the simulated one (`Case::command` sees to it).
+#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use simulator::golden::Case;
+
+use common::{NVSMI, scratch, stdout};
+
+/// The options with the call that makes each change; every line changes GPU 4 of the box.
+const CHANGES: &[(&[&str], &str)] = &[
+    (&["-pm", "0"], "nvmlDeviceSetPersistenceMode"),
+    (&["-e", "0"], "nvmlDeviceSetEccMode"),
+    (&["-p", "0"], "nvmlDeviceClearEccErrorCounts"),
+    (&["-p", "1"], "nvmlDeviceClearEccErrorCounts"),
+    (&["-c", "3"], "nvmlDeviceSetComputeMode"),
+    (&["--gom=1"], "nvmlDeviceSetGpuOperationMode"),
+    (&["-vm", "3"], "nvmlDeviceSetVirtualizationMode"),
+    (&["-lgc", "1000,1410"], "nvmlDeviceSetGpuLockedClocks"),
+    (&["-lgc", "tdp"], "nvmlDeviceSetGpuLockedClocks"),
+    (&["-rgc"], "nvmlDeviceResetGpuLockedClocks"),
+    (&["-lmc", "1593"], "nvmlDeviceSetMemoryLockedClocks"),
+    (&["-rmc"], "nvmlDeviceResetMemoryLockedClocks"),
+    (&["-ac", "2619,1200"], "nvmlDeviceSetApplicationsClocks"),
+    (&["-rac"], "nvmlDeviceResetApplicationsClocks"),
+    (&["-pl", "300"], "nvmlDeviceSetPowerManagementLimit_v2"),
+    (&["-am", "1"], "nvmlDeviceSetAccountingMode"),
+    (&["-caa"], "nvmlDeviceClearAccountingPids"),
+    (
+        &["--auto-boost-default=0"],
+        "nvmlDeviceSetDefaultAutoBoostedClocksEnabled",
+    ),
+    (
+        &["--auto-boost-permission=0"],
+        "nvmlDeviceSetAPIRestriction",
+    ),
+    (&["-mig", "1"], "nvmlDeviceSetMigMode"),
+    (&["-gtt", "75"], "nvmlDeviceSetTemperatureThreshold"),
+    (&["-den", "1"], "nvmlDeviceSetDramEncryptionMode"),
+    (&["--set-hostname=node8"], "nvmlDeviceSetHostname_v1"),
+];
+
+/// nvsmi on the box whose GPUs let everything be changed, with faults.
+fn nvsmi(faults: &[String], args: &[&str]) -> Command {
+    let case = Case {
+        simulated: "changeable".to_owned(),
+        faults: faults.to_vec(),
+        args: args.iter().map(|&arg| arg.to_owned()).collect(),
+        ..Case::default()
+    };
+    case.command(Path::new(NVSMI)).expect("a simulated box")
+}
+
+/// The same, with what setters changed kept in a file.
+fn run(faults: &[String], args: &[&str], state: &Path) -> Output {
+    nvsmi(faults, args)
+        .env("NVSMI_SIMULATOR_STATE", state)
+        .output()
+        .expect("nvsmi runs")
+}
+
+fn on_gpu_4<'a>(line: &[&'a str]) -> Vec<&'a str> {
+    [line, &["-i", "4"]].concat()
+}
+
+fn name_of(line: &[&str]) -> String {
+    line.join("_").replace([',', '='], "_")
+}
+
+/// The calls of one run, in order.
+fn calls(args: &[&str]) -> Vec<String> {
+    let log = scratch(&format!("modify-calls-{}", name_of(args)));
+    let output = nvsmi(&[], args)
+        .env("NVSMI_SIMULATOR_CALLS", &log)
+        .output()
+        .expect("nvsmi runs");
+    assert!(output.status.code().is_some(), "{args:?}");
+    let text = std::fs::read_to_string(&log).unwrap_or_default();
+    text.lines()
+        .filter_map(|line| line.split(' ').next().map(str::to_owned))
+        .collect()
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// Whether a call changes something.
+fn changes(function: &str) -> bool {
+    ["nvmlDeviceSet", "nvmlDeviceReset", "nvmlDeviceClear"]
+        .iter()
+        .any(|beginning| function.starts_with(beginning))
+}
+
+#[test]
+fn each_option_makes_its_change_with_one_call() {
+    for (line, setter) in CHANGES {
+        let calls = calls(&on_gpu_4(line));
+        let changing: Vec<&String> = calls.iter().filter(|call| changes(call)).collect();
+        assert_eq!(changing, [setter], "{line:?}");
+    }
+}
+
+/// No call may fail unseen: a change that NVML refused is no success, but where the real tool calls the
+/// refusal a warning too, and nothing is kept of it.
+#[test]
+fn a_failed_call_is_told_of() {
+    const CODES: &[(&str, i32)] = &[
+        ("INVALID_ARGUMENT", 2),
+        ("NOT_SUPPORTED", 3),
+        ("NO_PERMISSION", 4),
+        ("FUNCTION_NOT_FOUND", 13),
+        ("GPU_IS_LOST", 15),
+        ("RESET_REQUIRED", 255),
+        ("IN_USE", 19),
+        ("UNKNOWN", 255),
+    ];
+    for (line, setter) in CHANGES {
+        let args = on_gpu_4(line);
+        let functions: BTreeSet<String> = calls(&args).into_iter().collect();
+        for function in &functions {
+            for (code, status) in CODES {
+                let state = scratch(&format!("modify-fault-{}", name_of(line)));
+                let fault = format!("{function}:{code}");
+                let output = run(std::slice::from_ref(&fault), &args, &state);
+                let text = stdout(&output);
+                let exit = output.status.code().unwrap_or(-1);
+                let what = format!("{line:?} with {fault}: {exit} {text}");
+                assert!((0..=30).contains(&exit) || exit == 255, "{what}");
+                assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{what}");
+                let changed = state.exists();
+                if function == setter {
+                    // The older form of the call is there as well.
+                    if setter.ends_with("_v2") && *code == "FUNCTION_NOT_FOUND" {
+                        assert!(changed && exit == 0, "{what}");
+                        continue;
+                    }
+                    assert!(!changed, "{what}");
+                    let clocks = ["-lgc", "-lmc", "-ac"].contains(&line[0]);
+                    match *code {
+                        "NOT_SUPPORTED" => assert_eq!(exit, 0, "{what}"),
+                        "INVALID_ARGUMENT" if clocks => assert_eq!(exit, 0, "{what}"),
+                        _ => {
+                            assert_eq!(exit, *status, "{what}");
+                            assert!(!text.contains("All done."), "{what}");
+                        }
+                    }
+                    assert!(
+                        !text.trim().is_empty() && text.lines().count() >= 2,
+                        "{what}"
+                    );
+                    let said = text.lines().any(|line| line.contains("GPU"));
+                    assert!(said, "the GPU is named: {what}");
+                }
+                // Whatever else failed: "done" is said of what was done, and of nothing else.
+                const EXCUSES: [&str; 3] = ["already", "Treating as warning", "is not supported"];
+                if exit == 0 && !changed {
+                    assert!(EXCUSES.iter().any(|excuse| text.contains(excuse)), "{what}");
+                }
+                if exit != 0 {
+                    assert!(!text.contains("All done."), "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn warnings_are_failures_when_asked_for() {
+    for (line, setter) in CHANGES {
+        let args = [&on_gpu_4(line)[..], &["-eow"]].concat();
+        let state = scratch(&format!("modify-eow-{}", name_of(line)));
+        let output = run(&[format!("{setter}:NOT_SUPPORTED")], &args, &state);
+        assert_eq!(
+            output.status.code(),
+            Some(3),
+            "{line:?}: {}",
+            stdout(&output)
+        );
+        assert!(
+            stdout(&output).ends_with("Terminating early due to previous errors.\n"),
+            "{line:?}"
+        );
+    }
+}
+
+/// What the next process reads after a change: the option, a field, what it says before and after.
+#[test]
+fn the_next_process_sees_the_change() {
+    const SEEN: &[(&[&str], &str, &str, &str)] = &[
+        (&["-pm", "0"], "persistence_mode", "Enabled", "Disabled"),
+        (&["-e", "0"], "ecc.mode.pending", "Enabled", "Disabled"),
+        (&["-c", "3"], "compute_mode", "Default", "Exclusive_Process"),
+        (&["--gom=1"], "gom.pending", "All On", "Compute"),
+        (
+            &["-ac", "2619,1200"],
+            "clocks.applications.graphics",
+            "1980 MHz",
+            "1200 MHz",
+        ),
+        (&["-pl", "300"], "power.limit", "400.00 W", "300.00 W"),
+        (&["-am", "1"], "accounting.mode", "Disabled", "Enabled"),
+        (&["-mig", "1"], "mig.mode.current", "Disabled", "Enabled"),
+        (
+            &["-den", "1"],
+            "dramEncryption.mode.pending",
+            "Disabled",
+            "Enabled",
+        ),
+        (&["--set-hostname=node8"], "hostname", "node7", "node8"),
+    ];
+    for (line, field, before, after) in SEEN {
+        let state = scratch(&format!("modify-seen-{}", name_of(line)));
+        let query = format!("--query-gpu={field}");
+        let read = |gpu: &str| {
+            let args = ["-i", gpu, &query, "--format=csv,noheader"];
+            stdout(&run(&[], &args, &state)).trim().to_owned()
+        };
+        let other = read("0");
+        assert_eq!(read("4"), *before, "{line:?}");
+        let output = run(&[], &on_gpu_4(line), &state);
+        assert_eq!(output.status.code(), Some(0), "{line:?}");
+        assert_eq!(read("4"), *after, "{line:?}");
+        assert_eq!(read("0"), other, "{line:?} left the other GPUs alone");
+    }
+}
+
+#[test]
+fn a_change_made_before_is_not_made_again() {
+    for (line, setter) in CHANGES {
+        let twice = ["-pm", "-e", "-c", "--gom=1", "-am", "-gtt", "-den"].contains(&line[0]);
+        if !twice {
+            continue;
+        }
+        let state = scratch(&format!("modify-twice-{}", name_of(line)));
+        run(&[], &on_gpu_4(line), &state);
+        // Were it made again, it would fail.
+        let again = run(&[format!("{setter}:UNKNOWN")], &on_gpu_4(line), &state);
+        assert_eq!(again.status.code(), Some(0), "{line:?}: {}", stdout(&again));
+        assert!(
+            stdout(&again).contains("already"),
+            "{line:?}: {}",
+            stdout(&again)
+        );
+    }
+}
+
+#[test]
+fn locked_clocks_arrive_as_asked_and_go_again() {
+    let state = scratch("modify-locked");
+    let kept = |state: &PathBuf| std::fs::read_to_string(state).unwrap_or_default();
+    run(&[], &["-lgc", "1000,1410", "-i", "4"], &state);
+    assert!(
+        kept(&state).contains("graphics = [1000, 1410]"),
+        "{}",
+        kept(&state)
+    );
+    run(&[], &["-lgc", "tdp,unlimited", "-i", "4"], &state);
+    assert!(
+        kept(&state).contains("graphics = [4294967041, 4294967042]"),
+        "{}",
+        kept(&state)
+    );
+    run(&[], &["-rgc", "-i", "4"], &state);
+    assert!(kept(&state).contains("graphics = []"), "{}", kept(&state));
+    run(&[], &["-lmc", "1593", "-i", "4"], &state);
+    assert!(
+        kept(&state).contains("memory = [1593, 1593]"),
+        "{}",
+        kept(&state)
+    );
+}
+
+#[test]
+fn a_wrong_wish_touches_no_gpu() {
+    for line in [
+        &["-pm", "2"][..],
+        &["-e", "3"],
+        &["-p", "2"],
+        &["-c", "4"],
+        &["--gom=7"],
+        &["-vm", "9"],
+        &["-lgc", "-5"],
+        &["-lgc", "4294967297"],
+        &["-lgc", "1000", "-m", "1"],
+        &["-lgc", "1000", "-m", "2"],
+        &["-lmc", "3000000000"],
+        &["-ac", "-5,6"],
+        &["-pl", "99999999999"],
+        &["-pl", "0"],
+        &["-pl", "300", "-sc", "7"],
+        &["-cc", "1"],
+        &["-cc", "5"],
+        &["-lmcd", "1593"],
+        &["-rmcd"],
+        &["-am", "2"],
+        &["--auto-boost-default=7"],
+        &["--auto-boost-permission=7"],
+        &["-mig", "5"],
+        &["-gtt", "200"],
+        &["-den", "4"],
+        &["--set-hostname="],
+        &["-r", "sideways"],
+        &["-pm", "0", "-pl", "300"],
+        &["-pm", "0", "-i", "nothing"],
+    ] {
+        let state = scratch(&format!("modify-wrong-{}", name_of(line)));
+        let output = run(&[], line, &state);
+        let exit = output.status.code().unwrap_or(-1);
+        assert!(
+            [2, 3, 6].contains(&exit),
+            "{line:?}: {exit} {}",
+            stdout(&output)
+        );
+        assert!(
+            !state.exists() && !stdout(&output).contains("All done."),
+            "{line:?}"
+        );
+    }
+}
+
+#[test]
+fn a_lost_gpu_stops_the_change_before_it_begins() {
+    let state = scratch("modify-lost");
+    let fault = "nvmlDeviceGetHandleByIndex_v2:GPU_IS_LOST@3".to_owned();
+    let output = run(std::slice::from_ref(&fault), &["-pm", "0"], &state);
+    assert_eq!(output.status.code(), Some(15), "{}", stdout(&output));
+    assert!(!state.exists());
+    let others = run(&[fault], &["-pm", "0", "-i", "2,4"], &state);
+    assert_eq!(others.status.code(), Some(0), "{}", stdout(&others));
+}
+
+/// A dry run asks and tells, and changes nothing.
+#[test]
+fn a_dry_run_changes_nothing() {
+    for (line, _) in CHANGES {
+        let args = [&on_gpu_4(line)[..], &["--dry-run"]].concat();
+        let calls = calls(&args);
+        assert!(
+            !calls.iter().any(|call| changes(call)),
+            "{line:?}: {calls:?}"
+        );
+        let state = scratch(&format!("modify-dry-{}", name_of(line)));
+        let output = run(&[], &args, &state);
+        let text = stdout(&output);
+        assert!(
+            !state.exists() && !text.contains("All done."),
+            "{line:?}: {text}"
+        );
+        assert!(text.contains("00000000:9B:00.0"), "{line:?}: {text}");
+        if is_root() {
+            assert_eq!(output.status.code(), Some(0), "{line:?}: {text}");
+            assert!(text.contains("Would "), "{line:?}: {text}");
+            assert!(text.ends_with("Nothing was changed.\n"), "{line:?}: {text}");
+        } else {
+            assert_eq!(output.status.code(), Some(4), "{line:?}: {text}");
+        }
+    }
+    let refused = run(
+        &[],
+        &["-pl", "9999", "--dry-run"],
+        &scratch("modify-dry-range"),
+    );
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        stdout(&refused).contains("between 200.00 W and 700.00 W"),
+        "{}",
+        stdout(&refused)
+    );
+}
+
+/// A pair of clocks that the GPU does not list is refused as NVML would refuse it.
+#[test]
+fn a_dry_run_looks_clocks_up() {
+    let state = scratch("modify-dry-clocks");
+    let dry = |clocks: &str| {
+        let line = ["-ac", clocks, "-i", "4", "--dry-run"];
+        stdout(&run(&[], &line, &state))
+    };
+    for clocks in ["2619,1201", "2618,1200", "1,2"] {
+        let text = dry(clocks);
+        assert!(!text.contains("Would"), "{text}");
+        let reasons = ["is not supported for GPU", "does not have permission"];
+        assert!(reasons.iter().any(|reason| text.contains(reason)), "{text}");
+    }
+    assert_eq!(
+        dry("2619,1200").contains("Would change the applications clocks"),
+        is_root()
+    );
+}
+
+#[test]
+fn a_dry_run_tells_from_what_to_what() {
+    if !is_root() {
+        return;
+    }
+    let state = scratch("modify-dry-words");
+    let output = run(&[], &["-pl", "250", "-i", "3,4", "--dry-run"], &state);
+    assert_eq!(
+        stdout(&output),
+        "Would change the power limit from 700.00 W to 250.00 W for GPU 00000000:5D:00.0.\n\
+         Would change the power limit from 400.00 W to 250.00 W for GPU 00000000:9B:00.0.\n\
+         Nothing was changed.\n"
+    );
+    let output = run(&[], &["-pm", "0", "-i", "0,1", "--dry-run"], &state);
+    assert_eq!(
+        stdout(&output),
+        "Would change persistence mode from Enabled to Disabled for GPU 00000000:19:00.0.\n\
+         Persistence mode is already Disabled for GPU 00000000:3B:00.0.\n\
+         Nothing was changed.\n"
+    );
+}
+
+/// A reader that goes away does not leave half of the GPUs changed.
+#[test]
+fn a_closed_pipe_does_not_stop_a_change() {
+    let state = scratch("modify-closed");
+    let mut child = nvsmi(&[], &["-pl", "250"])
+        .env("NVSMI_SIMULATOR_STATE", &state)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("nvsmi runs");
+    drop(child.stdout.take());
+    let status = child.wait().expect("nvsmi ends");
+    assert_eq!(status.code(), Some(0));
+    let limits = ["--query-gpu=power.limit", "--format=csv,noheader"];
+    assert_eq!(stdout(&run(&[], &limits, &state)), "250.00 W\n".repeat(8));
+}
+
+/// Nothing here may ever run against a real library.
+#[test]
+fn only_the_simulated_library_is_changed() {
+    let plain = Command::new(NVSMI);
+    assert!(simulator::require_simulator(&plain).is_err());
+    let no_library = Case {
+        simulated: "no-library".to_owned(),
+        args: vec!["-pm".to_owned(), "0".to_owned()],
+        ..Case::default()
+    };
+    assert!(no_library.command(Path::new(NVSMI)).is_err());
+}
