@@ -10,7 +10,7 @@ pub enum Value {
     /// Words.
     Text(Cow<'static, str>),
     /// A whole number.
-    Whole(i64),
+    Whole(i128),
     /// A number with two decimals.
     Hundredths(f64),
     /// Hex digits after 0x, at least so many.
@@ -25,12 +25,12 @@ impl Value {
 
     /// A number without its fraction; none for what is no number.
     pub fn cut(number: f64) -> Option<Self> {
-        number.is_finite().then_some(Self::Whole(number as i64))
+        number.is_finite().then_some(Self::Whole(number as i128))
     }
 
     /// Bytes as whole mebibytes; a begun one counts.
     pub fn mebibytes(bytes: u64) -> Self {
-        Self::Whole(mebibytes(bytes) as i64)
+        Self::Whole(mebibytes(bytes).into())
     }
 
     /// Milliwatts as watts.
@@ -40,7 +40,7 @@ impl Value {
 
     /// Nanoseconds as whole microseconds.
     pub fn microseconds(nanoseconds: i64) -> Self {
-        Self::Whole(nanoseconds / 1000)
+        Self::Whole(i128::from(nanoseconds) / 1000)
     }
 }
 
@@ -54,7 +54,7 @@ macro_rules! whole {
     ($($number:ty),*) => {$(
         impl From<$number> for Value {
             fn from(number: $number) -> Self {
-                Self::Whole(number as i64)
+                Self::Whole(number as i128)
             }
         }
     )*};

@@ -271,3 +271,16 @@ fn a_full_pipe_that_does_not_block_is_waited_for() {
     child.wait().expect("its end");
     drop(reader);
 }
+
+#[test]
+fn a_count_beyond_what_fits_with_a_sign_is_not_negative() {
+    let full = made(
+        "full",
+        "inherits = \"h200\"\n[gpu.0]\necc.uncorrected.volatile.total = -1\n",
+    );
+    let asked = [
+        "--query-gpu=ecc.errors.uncorrected.volatile.total",
+        "--format=csv,noheader",
+    ];
+    assert_eq!(shown(&full, &asked), "18446744073709551615\n");
+}

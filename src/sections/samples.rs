@@ -57,7 +57,7 @@ fn digest(asked: &Asked<()>, which: u32) -> Reading<Digest> {
 
 /// A number without a fraction, which is cut.
 fn whole(number: f64) -> Value {
-    Value::Whole(number as i64)
+    Value::Whole(number as i128)
 }
 
 /// A group of five lines: heading, `NVML_*_SAMPLES`, unit, and how a value is written.

@@ -33,7 +33,7 @@ macro_rules! smoothing {
 }
 
 fn whole(number: f64) -> Value {
-    Value::Whole(number as i64)
+    Value::Whole(number as i128)
 }
 
 fn on(number: f64) -> Value {
