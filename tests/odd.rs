@@ -182,6 +182,32 @@ fn a_field_whose_number_depends_on_an_unknown_version_is_not_another_field() {
 }
 
 #[test]
+fn what_a_c2c_link_counts_and_its_power_state_are_shown() {
+    let counting = made(
+        "c2c-counting",
+        r#"inherits = "gb200-x4"
+        [gpu.0.c2c_links]
+        errors = { interrupt = 7, replay = 5000000000 }
+        power_state = 1"#,
+    );
+    let asked = ["c2c", "-e", "-gLowPwrInfo", "-i", "0", "-l", "3"];
+    let answer = shown(&counting, &asked);
+    let lines: Vec<&str> = answer.lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "\t C2C Link 3: Error Interrupt Count: 7",
+            "\t C2C Link 3: Error Replay Count: 5000000000",
+            "\t C2C Link 3: Error Back-to-Back Replay Count: N/A",
+            "",
+            "\t C2C Link 3: Low Power Mode: Low Power State",
+        ]
+    );
+    let none = shown(&counting, &["c2c", "-e", "-i", "0", "-l", "99"]);
+    assert!(none.ends_with("for link 99 - inActive\n"), "{none}");
+}
+
+#[test]
 fn a_gpu_that_may_not_be_opened_says_so() {
     let barred = made(
         "barred",

@@ -1,10 +1,10 @@
 //! `c2c`: the links between a GPU and the CPU on its module.
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, field};
+use crate::nvml::{Driver, Gpu, Reading, field};
 
 use super::nvlink::gigabytes;
-use super::subcommand::{Given, Opt, Subcommand, Takes, heading, put};
+use super::subcommand::{Given, Opt, Subcommand, Takes, count, heading, put};
 
 /// The subcommand.
 pub const C2C: Subcommand = Subcommand {
@@ -36,6 +36,24 @@ pub const C2C: Subcommand = Subcommand {
     run,
 };
 
+type View = fn(&Links, &mut Vec<u8>) -> Result<(), Error>;
+
+/// What is shown of a GPU, in this order.
+const VIEWS: &[(&str, View)] = &[("-s", status), ("-e", errors), ("-gLowPwrInfo", low_power)];
+
+/// The counters of `-e`.
+const ERRORS: &[(&str, u32)] = &[
+    ("Error Interrupt Count", field::C2C_LINK_ERROR_INTR),
+    ("Error Replay Count", field::C2C_LINK_ERROR_REPLAY),
+    (
+        "Error Back-to-Back Replay Count",
+        field::C2C_LINK_ERROR_REPLAY_B2B,
+    ),
+];
+
+/// The words for `C2C_LINK_POWER_STATE`.
+const POWER_STATES: [&str; 2] = ["Full Power State", "Low Power State"];
+
 fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
     let gpus = given.gpus(driver)?;
     let linked: Vec<(&Gpu, u32)> = gpus
@@ -45,63 +63,160 @@ fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
     if linked.is_empty() {
         return Err(Error::no_c2c());
     }
-    for (option, name) in [("-e", "c2c -e"), ("-gLowPwrInfo", "c2c -gLowPwrInfo")] {
-        if given.has(option) {
-            return Err(Error::not_built(name));
-        }
-    }
     let only = given.number("-l").and_then(|link| u32::try_from(link).ok());
+    let views = || VIEWS.iter().filter(|(option, _)| given.has(option));
     for (gpu, count) in linked {
         heading(gpu, out);
-        if given.has("-s") {
-            status(gpu, count, only, out)?;
+        if views().next().is_none() {
+            continue;
+        }
+        let links = Links::of(gpu, count, only);
+        if !links.any_up(out) {
+            continue;
+        }
+        for (_, view) in views() {
+            view(&links, out)?;
         }
     }
     Ok(())
 }
 
-fn status(gpu: &Gpu, count: u32, only: Option<u32>, out: &mut Vec<u8>) -> Result<(), Error> {
-    let ask = |field| {
-        let ids: Vec<(u32, u32)> = (0..count).map(|link| (field, link)).collect();
-        gpu.numbers(&ids)
-    };
-    let up = ask(field::C2C_LINK_GET_STATUS);
-    let is_up = |link: u32| up.get(link as usize) == Some(&Ok(1));
-    match only {
-        Some(link) if !is_up(link) => {
-            put(
-                out,
-                &format!(
-                    "NVML: Unable to retrieve C2C link information for link {link} - inActive\n"
-                ),
-            );
-            return Ok(());
+/// The C2C links of a GPU.
+struct Links<'g, 'd> {
+    gpu: &'g Gpu<'d>,
+    count: u32,
+    /// The one that `-l` names.
+    only: Option<u32>,
+    /// Whether each is up.
+    up: Vec<Reading<i64>>,
+}
+
+impl<'g, 'd> Links<'g, 'd> {
+    fn of(gpu: &'g Gpu<'d>, count: u32, only: Option<u32>) -> Self {
+        let ids: Vec<(u32, u32)> = (0..count)
+            .map(|link| (field::C2C_LINK_GET_STATUS, link))
+            .collect();
+        let up = gpu.numbers(&ids);
+        Self {
+            gpu,
+            count,
+            only,
+            up,
         }
-        None if !(0..count).any(is_up) => {
-            put(
-                out,
-                "NVML: Unable to retreive C2C Link information as all links are inActive\n",
-            );
-            return Ok(());
-        }
-        _ => {}
     }
-    for (link, speed) in (0..count).zip(ask(field::C2C_LINK_GET_MAX_BW)) {
-        if only.is_some_and(|only| only != link) {
-            continue;
+
+    fn is_up(&self, link: u32) -> bool {
+        self.up.get(link as usize) == Some(&Ok(1))
+    }
+
+    /// The links to show.
+    fn shown(&self) -> impl Iterator<Item = u32> {
+        let only = self.only;
+        (0..self.count).filter(move |link| only.is_none_or(|only| only == *link))
+    }
+
+    /// Several fields of each link to show, one call of `nvmlDeviceGetFieldValues`.
+    fn ask_shown(&self, fields: &[u32]) -> Vec<(u32, Vec<Reading<i64>>)> {
+        let ids: Vec<(u32, u32)> = self
+            .shown()
+            .flat_map(|link| fields.iter().map(move |&field| (field, link)))
+            .collect();
+        let values = self.gpu.numbers(&ids);
+        let each = values.chunks(fields.len().max(1)).map(<[_]>::to_vec);
+        self.shown().zip(each).collect()
+    }
+
+    /// Says that nothing can be said where no link to show is up.
+    fn any_up(&self, out: &mut Vec<u8>) -> bool {
+        if self.shown().any(|link| self.is_up(link)) {
+            return true;
         }
-        if !is_up(link) {
+        let message = match self.only {
+            Some(link) => format!(
+                "NVML: Unable to retrieve C2C link information for link {link} - inActive\n"
+            ),
+            None => "NVML: Unable to retreive C2C Link information as all links are inActive\n"
+                .to_owned(),
+        };
+        put(out, &message);
+        false
+    }
+}
+
+/// `-s`.
+fn status(links: &Links, out: &mut Vec<u8>) -> Result<(), Error> {
+    for (link, values) in links.ask_shown(&[field::C2C_LINK_GET_MAX_BW]) {
+        if !links.is_up(link) {
             put(out, &format!("\t C2C Link {link}: <inactive>\n"));
             continue;
         }
-        let speed = speed.map_err(|missing| {
-            let words = missing.words();
-            Error::unread(
-                missing,
-                format!("NVML: Unable to retrieve C2C Link information for link {link}: {words}\n"),
-            )
-        })?;
-        put(out, &format!("\t C2C Link {link}: {}\n", gigabytes(speed)));
+        for speed in values {
+            let speed = speed.map_err(|missing| {
+                let words = missing.words();
+                let message = format!(
+                    "NVML: Unable to retrieve C2C Link information for link {link}: {words}\n"
+                );
+                Error::unread(missing, message)
+            })?;
+            put(out, &format!("\t C2C Link {link}: {}\n", gigabytes(speed)));
+        }
     }
     Ok(())
+}
+
+/// `-e`.
+fn errors(links: &Links, out: &mut Vec<u8>) -> Result<(), Error> {
+    let fields: Vec<u32> = ERRORS.iter().map(|&(_, field)| field).collect();
+    for (link, values) in links.ask_shown(&fields) {
+        for ((name, _), value) in ERRORS.iter().zip(values) {
+            let value = count(value);
+            put(out, &format!("\t C2C Link {link}: {name}: {value}\n"));
+        }
+        put(out, "\n");
+    }
+    Ok(())
+}
+
+/// `-gLowPwrInfo`.
+fn low_power(links: &Links, out: &mut Vec<u8>) -> Result<(), Error> {
+    for (link, values) in links.ask_shown(&[field::C2C_LINK_POWER_STATE]) {
+        for value in values {
+            let mode = power_state(value);
+            put(
+                out,
+                &format!("\t C2C Link {link}: Low Power Mode: {mode}\n"),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn power_state(reading: Reading<i64>) -> &'static str {
+    match reading {
+        Ok(state) => usize::try_from(state)
+            .ok()
+            .and_then(|state| POWER_STATES.get(state).copied())
+            .unwrap_or("Unknown"),
+        Err(missing) => missing.words_or_not_available(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nvml::Missing;
+
+    #[test]
+    fn power_states_have_words() {
+        let cases = [
+            (Ok(0), "Full Power State"),
+            (Ok(1), "Low Power State"),
+            (Ok(2), "Unknown"),
+            (Ok(-1), "Unknown"),
+            (Err(Missing::NotSupported), "N/A"),
+        ];
+        for (state, words) in cases {
+            assert_eq!(power_state(state), words);
+        }
+    }
 }

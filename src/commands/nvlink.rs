@@ -3,11 +3,13 @@
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field};
 
-use super::subcommand::{Given, Opt, Subcommand, Takes, count, heading, put};
+use super::subcommand::{Given, Opt, Subcommand, Takes, heading, put};
 
 mod counters;
+mod modes;
 
 use counters::{errors, lane_errors, throughput};
+use modes::{bandwidth_mode, low_power, width};
 
 use Takes::{Nothing, Number, Text};
 
@@ -40,18 +42,22 @@ pub const NVLINK: Subcommand = Subcommand {
         ),
         Opt::new(
             "-sc --setcontrol",
-            Text,
+            Nothing,
             "Gone; the driver no longer has it.",
         ),
         Opt::new(
             "-gc --getcontrol",
-            Text,
+            Nothing,
             "Gone; the driver no longer has it.",
         ),
-        Opt::new("-g --getcounters", Text, "Gone; -gt has taken its place."),
+        Opt::new(
+            "-g --getcounters",
+            Nothing,
+            "Gone; -gt has taken its place.",
+        ),
         Opt::new(
             "-r --resetcounters",
-            Text,
+            Nothing,
             "Gone; the driver no longer has it.",
         ),
         Opt::new("-e --errorcounters", Nothing, "Show the error counters."),
@@ -120,7 +126,6 @@ const NOT_BUILT: &[(&str, &str)] = &[
     ("-sLowPwrThres", "nvlink -sLowPwrThres"),
     ("-sBwMode", "nvlink -sBwMode"),
     ("-sLWidth", "nvlink -sLWidth"),
-    ("-gLWidth", "nvlink -gLWidth"),
 ];
 
 type View = fn(&Links, &Given, &mut Vec<u8>) -> Result<(), Error>;
@@ -156,6 +161,7 @@ const VIEWS: &[(&str, View)] = &[
     ("-gt", throughput),
     ("-gLowPwrInfo", low_power),
     ("-cBridge", bridges),
+    ("-gLWidth", width),
     ("-info", info),
 ];
 
@@ -237,6 +243,11 @@ impl<'g, 'd> Links<'g, 'd> {
         self.shown().filter(|&link| self.is_up(link))
     }
 
+    /// Whether `-l` names a link that the GPU does not have.
+    fn invalid(&self) -> bool {
+        self.only.is_some_and(|link| link >= self.count)
+    }
+
     /// Says that nothing can be said where no link to show is up: `what`, "for
     /// link" or "as all links are". A state that could not be read is told.
     fn any_up(&self, what: &str, out: &mut Vec<u8>) -> Result<bool, Error> {
@@ -273,6 +284,10 @@ pub fn gigabytes(megabytes: i64) -> String {
 
 /// `-s`.
 fn status(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+    if links.invalid() {
+        put(out, "\t Invalid Link\n");
+        return Ok(());
+    }
     if !links.any_up("NVLink information", out)? {
         return Ok(());
     }
@@ -360,73 +375,6 @@ fn remote_links(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error
     Ok(())
 }
 
-/// `-gLowPwrInfo`.
-fn low_power(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
-    const HOPPER: u32 = 9;
-    match links.gpu.architecture() {
-        Ok(HOPPER..) => {}
-        Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),
-        Err(missing) => {
-            let words = missing.words();
-            let message = format!("NVML: Unable to retrieve NvLink low power info {words}\n");
-            return Err(Error::unread(missing, message));
-        }
-    }
-    if !links.any_up("NvLink low power info", out)? {
-        return Ok(());
-    }
-    let limits = [
-        field::NVLINK_GET_POWER_THRESHOLD_UNITS,
-        field::NVLINK_GET_POWER_THRESHOLD_MIN,
-        field::NVLINK_GET_POWER_THRESHOLD_MAX,
-    ];
-    // A threshold counts in these, microseconds; 100 where nothing is said.
-    let mut unit = 100;
-    match links.gpu.numbers(&limits.map(|field| (field, 0)))[..] {
-        [Ok(units), Ok(least), Ok(most)] => {
-            unit = if units == 0 { 100 } else { 50 };
-            put(
-                out,
-                &format!("\t Low Power Threshold are in units of {unit} us\n"),
-            );
-            put(
-                out,
-                &format!("\t Range of Low Power Threshold values are {least} to {most}\n\n"),
-            );
-        }
-        [Err(missing), ..] | [_, Err(missing), _] | [.., Err(missing)] => {
-            let words = missing.words();
-            put(
-                out,
-                &format!("NVML: Unable to retrieve NvLink low power info {words}\n\n"),
-            );
-        }
-        _ => {}
-    }
-    let fields = [
-        field::NVLINK_GET_POWER_STATE,
-        field::NVLINK_GET_POWER_THRESHOLD,
-    ];
-    for (link, values) in links.ask_shown(&fields) {
-        let mode = match values[0] {
-            Ok(0) => "High Speed State",
-            Ok(1) => "Low Power State",
-            Ok(_) => "Unknown",
-            Err(missing) => missing.words_or_not_available(),
-        };
-        let threshold = match values[1] {
-            Ok(units) => format!("{} us", units * unit),
-            Err(missing) => count(Err(missing)),
-        };
-        put(out, &format!("\t Link {link}: Low Power Mode: {mode}\n"));
-        put(
-            out,
-            &format!("\t Link {link}: Low Power Threshold: {threshold}\n\n"),
-        );
-    }
-    Ok(())
-}
-
 /// `-cBridge`: GPUs on one base board have no bridges, nor has one whose links
 /// lead to nothing.
 fn bridges(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
@@ -453,21 +401,6 @@ fn info(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
     })?;
     let encrypted = crate::value::enabled(encrypted);
     put(out, &format!("\t NVLink encryption: {encrypted}\n"));
-    Ok(())
-}
-
-/// `-gBwMode`: one for all GPUs.
-fn bandwidth_mode(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
-    const MODES: [&str; 5] = ["FULL", "OFF", "MIN", "HALF", "3QUARTER"];
-    let mode = driver.nvlink_bandwidth_mode().map_err(|missing| {
-        let message = match missing {
-            Missing::NotSupported => "Getting nvlink bandwidth mode is not supported\n",
-            _ => "Unable to read nvlink bandwidth mode\n",
-        };
-        Error::unread(missing, message)
-    })?;
-    let mode = MODES.get(mode as usize).unwrap_or(&"Unknown");
-    put(out, &format!("GPU NVLINK bandwidth mode: {mode}\n"));
     Ok(())
 }
 

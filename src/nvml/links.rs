@@ -52,6 +52,11 @@ pub mod field {
     pub const NVLINK_GET_POWER_THRESHOLD_MIN: u32 = 223;
     /// 0 for 100 us, 1 for 50 us.
     pub const NVLINK_GET_POWER_THRESHOLD_UNITS: u32 = 224;
+    pub const C2C_LINK_ERROR_INTR: u32 = 231;
+    pub const C2C_LINK_ERROR_REPLAY: u32 = 232;
+    pub const C2C_LINK_ERROR_REPLAY_B2B: u32 = 233;
+    /// 0 full power, 1 low power.
+    pub const C2C_LINK_POWER_STATE: u32 = 234;
 }
 
 /// What an NVLink can do: `nvmlNvLinkCapability_t`, in its order.

@@ -1,7 +1,7 @@
 //! What the NVLinks counted: `-e`, `-ec` and `-gt`.
 
 use crate::commands::subcommand::{Given, count, put};
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, field};
 
 use super::Links;
@@ -90,19 +90,30 @@ fn error_rate(reading: Reading<i64>) -> String {
     }
 }
 
+/// Blackwell in the numbers of `nvmlDeviceGetArchitecture`.
+pub const BLACKWELL: u32 = 10;
+
 fn is_blackwell(gpu: &Gpu) -> bool {
-    const BLACKWELL: u32 = 10;
     gpu.architecture()
         .is_ok_and(|architecture| architecture >= BLACKWELL)
 }
 
 /// `-ec`: NVML has no public question for lanes, and newer GPUs have none at all.
+/// Either ends the answer, the latter without a failure.
 pub fn lane_errors(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
-    if !is_blackwell(links.gpu) {
-        return Err(Error::not_built("nvlink -ec for this GPU"));
+    if is_blackwell(links.gpu) {
+        return Err(Error::new(Status::Success, "Device not supported\n"));
     }
-    put(out, "Device not supported\n");
-    Ok(())
+    if !links.any_up("NVLink errors", out)? {
+        return Ok(());
+    }
+    let missing = Missing::NotSupported;
+    links.shown_up().next().map_or(Ok(()), |link| {
+        let words = missing.words();
+        let message =
+            format!("NVML: Unable to retrieve NvLink ECC error counter for link {link}: {words}\n");
+        Err(Error::unread(missing, message))
+    })
 }
 
 /// `-gt`.
@@ -127,7 +138,7 @@ pub fn throughput(links: &Links, given: &Given, out: &mut Vec<u8>) -> Result<(),
     ];
     let asked = given.text("-gt").unwrap_or_default();
     let known = |letter| KINDS.iter().any(|(kind, _, _)| *kind == letter);
-    if !asked.chars().all(known) || links.only.is_some_and(|link| link >= links.count) {
+    if !asked.chars().all(known) || links.invalid() {
         return Err(Error::refused("Failed to get throughput counters\n"));
     }
     let kinds = || KINDS.iter().filter(|(kind, _, _)| asked.contains(*kind));

@@ -322,6 +322,26 @@ const FIELDS: &[(c_uint, &str, Kind)] = &[
         "c2c_links.max_bandwidth",
         Uint,
     ),
+    (
+        NVML_FI_DEV_C2C_LINK_ERROR_INTR,
+        "c2c_links.errors.interrupt",
+        Ullong,
+    ),
+    (
+        NVML_FI_DEV_C2C_LINK_ERROR_REPLAY,
+        "c2c_links.errors.replay",
+        Ullong,
+    ),
+    (
+        NVML_FI_DEV_C2C_LINK_ERROR_REPLAY_B2B,
+        "c2c_links.errors.replay_b2b",
+        Ullong,
+    ),
+    (
+        NVML_FI_DEV_C2C_LINK_POWER_STATE,
+        "c2c_links.power_state",
+        Uint,
+    ),
 ];
 
 /// The group that answers a power field, by scope (NVML_POWER_SCOPE_*).
