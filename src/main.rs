@@ -148,7 +148,9 @@ fn run() -> anyhow::Result<()> {
             if command.asks_for_usage(&given) {
                 command.usage(&mut answer);
             } else {
-                done = (command.run)(&open()?, &given, &mut answer);
+                let driver = open()?;
+                done = (command.run)(&driver, &given, &mut answer)
+                    .and_then(|()| none_left_out(&driver, &given));
             }
             Output::stdout()?.write(&answer)?;
             return Ok(done?);
@@ -241,6 +243,22 @@ fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
     match gpus {
         gpus if gpus.is_empty() => Err(Error::no_devices()),
         gpus => Ok(gpus),
+    }
+}
+
+/// A GPU without a handle has no place in the answers of subcommands, so that it
+/// is told of after them.
+fn none_left_out(driver: &Driver, given: &subcommand::Given) -> Result<(), Error> {
+    let gpus = match given.has("-i") {
+        true => Vec::new(),
+        false => driver.gpus().map_err(Error::count)?,
+    };
+    match gpus
+        .iter()
+        .find_map(|gpu| Some((gpu.index(), gpu.device().err()?)))
+    {
+        None => Ok(()),
+        Some((index, missing)) => Err(Error::no_handle(index, missing)),
     }
 }
 

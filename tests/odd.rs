@@ -310,3 +310,31 @@ fn a_count_beyond_what_fits_with_a_sign_is_not_negative() {
     ];
     assert_eq!(shown(&full, &asked), "18446744073709551615\n");
 }
+
+#[test]
+fn subcommands_tell_of_a_gpu_that_they_leave_out() {
+    for line in [&["nvlink", "-s"][..], &["topo", "-m"], &["pci", "-gErrCnt"]] {
+        let output = run("lost", line);
+        assert_eq!(output.status.code(), Some(15), "{line:?}");
+        let told = "Unable to determine the device handle for GPU3: GPU is lost.";
+        assert!(stdout(&output).contains(told), "{line:?}: {output:?}");
+    }
+}
+
+#[test]
+fn a_signal_does_not_cut_an_answer_in_half() {
+    let output = script(
+        "h100x8",
+        "timeout --preserve-status -s INT 0.5 nvidia-smi -q -x -l 5 | { sleep 1; cat; }
+        exit ${PIPESTATUS[0]}",
+    );
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stdout.len() > 65536);
+    assert!(stdout(&output).ends_with("</nvidia_smi_log>\n"));
+}
+
+#[test]
+fn performance_counters_are_set_where_there_are_any() {
+    let output = run("mixed", &["gpm", "-s", "1"]);
+    assert!(output.status.success(), "{output:?}");
+}

@@ -19,12 +19,15 @@ pub fn gpm(arguments: &[OsString], out: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 fn set(gpus: &[Gpu], state: u32) -> Result<(), Error> {
-    gpus.iter()
-        .try_for_each(|gpu| match gpu.set_gpm_streaming(state) {
-            Ok(()) => Ok(()),
-            Err(Missing::NotSupported) => Err(Error::no_gpm_device()),
-            Err(missing) => Err(Error::gpm_streaming("set", missing)),
-        })
+    let mut capable = false;
+    for gpu in gpus {
+        match gpu.set_gpm_streaming(state) {
+            Ok(()) => capable = true,
+            Err(Missing::NotSupported) => {}
+            Err(missing) => return Err(Error::gpm_streaming("set", missing)),
+        }
+    }
+    capable.then_some(()).ok_or_else(Error::no_gpm_device)
 }
 
 /// nvidia-smi tells of the first GPU alone. So do we while all agree; where they

@@ -9,7 +9,7 @@ use signal_hook::iterator::Signals;
 
 use crate::clock;
 use crate::nvml::Gpu;
-use crate::output::Output;
+use crate::output::{self, Output};
 
 /// Below this, a loop would do nothing but sample.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -83,12 +83,17 @@ fn next(due: Instant, every: Duration, now: Instant) -> Option<Instant> {
     }
 }
 
-/// The real tool ends a loop on these signals with status 0, at once.
+/// The real tool ends a loop on these signals with status 0. So does nvsmi at
+/// once, but for an answer that is being written: that is finished, unless a
+/// second signal comes.
 fn end_on_signals() -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
-            // At once, whatever the other thread is in the middle of.
+            while output::is_writing() && signals.pending().next().is_none() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            // Whatever the other thread is in the middle of.
             signal_hook::low_level::exit(0);
         }
     });

@@ -191,7 +191,9 @@ pub fn put(out: &mut Vec<u8>, text: &str) {
 
 /// The line above what is said of a GPU.
 pub fn heading(gpu: &Gpu, out: &mut Vec<u8>) {
-    let shown = |text: Reading<String>| text.unwrap_or_default();
+    let shown = |text: Reading<String>| {
+        text.unwrap_or_else(|missing| missing.words_or_not_available().to_owned())
+    };
     let (name, uuid) = (shown(gpu.name()), shown(gpu.uuid()));
     let name = crate::value::printable(&name);
     put(
