@@ -172,15 +172,22 @@ fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyh
     };
     drop(gpus);
     driver.close();
+    as_it_happens(|say| reset.run(&facts, say))
+}
+
+/// Writes what is said when it is said. A change goes on where that fails, and
+/// the failure is told at the end.
+fn as_it_happens(
+    act: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), Error>,
+) -> anyhow::Result<()> {
     let mut output = Output::stdout()?;
     let mut written = Ok(());
-    let done = reset.run(&facts, |text| {
+    act(&mut |text| {
         let result = output.write(text.as_bytes());
         if written.is_ok() {
             written = result;
         }
-    });
-    done?;
+    })?;
     Ok(written?)
 }
 
@@ -191,15 +198,8 @@ fn administer(asked: Admin) -> anyhow::Result<()> {
         Admin::Usage(screen) => output.write(screen.as_bytes())?,
         Admin::OutOfReach(what) => return Err(Error::out_of_reach(what).into()),
         Admin::Drain(asked) => {
-            let mut written = Ok(());
-            let done = drain::drain(&open()?, &asked, |text| {
-                let result = output.write(text.as_bytes());
-                if written.is_ok() {
-                    written = result;
-                }
-            });
-            done?;
-            written?;
+            let driver = open()?;
+            as_it_happens(|say| drain::drain(&driver, &asked, say))?;
         }
         Admin::Confidential { word, value, ids } => {
             let driver = open()?;

@@ -338,3 +338,15 @@ fn performance_counters_are_set_where_there_are_any() {
     let output = run("mixed", &["gpm", "-s", "1"]);
     assert!(output.status.success(), "{output:?}");
 }
+
+#[test]
+fn a_pair_of_gpus_that_cannot_be_asked_keeps_its_place() {
+    let deaf = made(
+        "deaf",
+        "inherits = \"gb200-x4\"\n[[fault]]\nfunction = \"nvmlDeviceGetP2PStatus\"\ncode = \"UNKNOWN\"\n",
+    );
+    let matrix = shown(&deaf, &["topo", "-p2p", "n"]);
+    assert_eq!(matrix.lines().nth(2), Some(" GPU1\tU\tX\tU\tU\t"));
+    let lost = stdout(&run("lost", &["topo", "-p2p", "r"]));
+    assert!(!lost.contains("\n GPU3\t"), "{lost}");
+}

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use super::watch::Subcommand;
+use super::watch::{HELP, ID, Subcommand, opt};
 use crate::error::{Error, Status};
 use crate::spelling::options::{Opt, Takes};
 use crate::spelling::subcommand::Line;
@@ -48,24 +48,6 @@ pub struct Drain {
     /// `-d`.
     pub discover: bool,
 }
-
-const fn opt(names: &'static str, takes: Takes, value: &'static str, help: &'static str) -> Opt {
-    Opt {
-        names,
-        takes,
-        forms: &[],
-        value,
-        help,
-    }
-}
-
-const HELP: Opt = opt("-h --help", Nothing, "", "Show this screen");
-const ID: Opt = opt(
-    "-i --id",
-    Text,
-    "IDS",
-    "Only these GPUs: index, UUID, serial or PCI bus id,\nseveral with commas between them",
-);
 
 const DRAIN: Subcommand = Subcommand {
     name: "drain",

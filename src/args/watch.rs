@@ -22,7 +22,12 @@ pub struct Subcommand {
     pub options: &'static [Opt],
 }
 
-const fn opt(names: &'static str, takes: Takes, value: &'static str, help: &'static str) -> Opt {
+pub(super) const fn opt(
+    names: &'static str,
+    takes: Takes,
+    value: &'static str,
+    help: &'static str,
+) -> Opt {
     Opt {
         names,
         takes,
@@ -32,8 +37,8 @@ const fn opt(names: &'static str, takes: Takes, value: &'static str, help: &'sta
     }
 }
 
-const HELP: Opt = opt("-h --help", Nothing, "", "Show this screen");
-const ID: Opt = opt(
+pub(super) const HELP: Opt = opt("-h --help", Nothing, "", "Show this screen");
+pub(super) const ID: Opt = opt(
     "-i --id",
     Text,
     "IDS",

@@ -277,6 +277,10 @@ fn p2p(driver: &Driver, letter: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         ));
     };
     let gpus = driver.gpus().map_err(Error::count)?;
+    let gpus: Vec<Gpu> = gpus
+        .into_iter()
+        .filter(|gpu| gpu.device().is_ok())
+        .collect();
     let rows: Vec<_> = gpus
         .iter()
         .map(|gpu| {
@@ -287,11 +291,7 @@ fn p2p(driver: &Driver, letter: &str, out: &mut Vec<u8>) -> Result<(), Error> {
             (gpu.index(), cells.collect())
         })
         .collect();
-    let there: Vec<u32> = gpus
-        .iter()
-        .filter(|gpu| gpu.device().is_ok())
-        .map(Gpu::index)
-        .collect();
+    let there: Vec<u32> = gpus.iter().map(Gpu::index).collect();
     peers(&there, &rows, std::io::stdout().is_terminal(), out);
     Ok(())
 }

@@ -154,8 +154,9 @@ pub fn peers(
             match cell {
                 None => put(out, "X\t"),
                 Some(Ok(status)) => put(out, &format!("{}\t", sign(status))),
-                // nvidia-smi leaves out what it could not read.
-                Some(Err(_)) => {}
+                // nvidia-smi leaves out what it could not read, so that what
+                // follows stands under other GPUs.
+                Some(Err(_)) => put(out, "U\t"),
             }
         }
         put(out, "\n");
