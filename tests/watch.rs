@@ -162,6 +162,29 @@ fn counters_have_a_value_from_the_second_sample_on() {
     }
 }
 
+/// nvidia-smi leaves the lines out and ends with 0.
+#[test]
+fn mig_devices_that_cannot_be_listed_are_told_of_in_the_exit_status() {
+    let faults = [
+        ("nvmlDeviceGetMaxMigDeviceCount", "UNKNOWN", 255),
+        ("nvmlDeviceGetMaxMigDeviceCount", "GPU_IS_LOST", 15),
+        ("nvmlDeviceGetMigDeviceHandleByIndex", "GPU_IS_LOST", 15),
+        ("nvmlDeviceGetMigDeviceHandleByIndex", "NO_PERMISSION", 4),
+    ];
+    for (function, code, status) in faults {
+        let path = scratch(&format!("unlisted-{function}-{code}.toml"));
+        let text = format!(
+            "about = \"no MIG devices to be had\"\ninherits = \"mig\"\n[[fault]]\nfunction = \"{function}\"\ncode = \"{code}\"\n"
+        );
+        fs::write(&path, text).expect("a box");
+        let args = ["dmon", "-c", "1", "-s", "p", "--gpm-options", "dm"];
+        let output = run(&path.display().to_string(), &args);
+        assert_eq!(output.status.code(), Some(status), "{function} {code}");
+        let shown = stdout(&output);
+        assert_eq!(shown.lines().count(), 3, "{shown}");
+    }
+}
+
 #[test]
 fn stamps_are_set_in_eights() {
     let shown = stdout(&run("h200", &["dmon", "-c", "1", "-s", "c", "-o", "DT"]));

@@ -64,7 +64,18 @@ pub fn dmon(arguments: &[OsString]) -> anyhow::Result<()> {
             }
         },
     )?;
-    Ok(crate::all_there(&gpus)?)
+    crate::all_there(&gpus)?;
+    Ok(all_shown(&kept)?)
+}
+
+/// MIG devices that could not be listed have no lines; the exit status tells.
+fn all_shown(kept: &[Mutex<Kept>]) -> Result<(), Error> {
+    let unlisted =
+        |kept: &Mutex<Kept>| kept.lock().unwrap_or_else(PoisonError::into_inner).unlisted;
+    match kept.iter().find_map(unlisted) {
+        None => Ok(()),
+        Some(missing) => Err(Error::new(missing.into(), "")),
+    }
 }
 
 /// What is kept of a GPU from line to line.
@@ -72,9 +83,13 @@ pub fn dmon(arguments: &[OsString]) -> anyhow::Result<()> {
 struct Kept<'d> {
     power: PowerViolation,
     meter: Option<Meter<'d>>,
-    /// By the index of the MIG device.
-    migs: Vec<(u32, Meter<'d>)>,
+    migs: Vec<(Place, Meter<'d>)>,
+    /// Why the MIG devices could not be listed when they were last asked for.
+    unlisted: Option<Missing>,
 }
+
+/// A MIG device's index, and the GPU instance that it is part of.
+type Place = (u32, u32);
 
 /// A line: one cell a column.
 type Cells = Vec<Reading<Value>>;
@@ -102,11 +117,13 @@ impl View {
     /// without any has a line in any case.
     fn lines<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Vec<Cells> {
         let migs = match self.levels.mig {
-            true => gpu.mig_devices().unwrap_or_default(),
-            false => Vec::new(),
+            true => gpu.mig_devices(),
+            false => Ok(Vec::new()),
         };
+        kept.unlisted = migs.as_ref().err().copied();
+        let migs = migs.unwrap_or_default();
         kept.migs
-            .retain(|(index, _)| migs.iter().any(|mig| mig.index() == *index));
+            .retain(|((index, _), _)| migs.iter().any(|mig| mig.index() == *index));
         let mut lines = Vec::with_capacity(1 + migs.len());
         if self.levels.gpu || migs.is_empty() {
             lines.push(self.gpu_line(gpu, kept));
@@ -141,7 +158,7 @@ impl View {
         let mut cells = none(self.columns.len());
         cells.extend(ids.map(|id| id.map(Value::from)));
         cells.extend(self.counters(gpu, || {
-            mig_meter(&mut kept.migs, gpu, mig.index(), instance?)
+            mig_meter(&mut kept.migs, gpu, (mig.index(), instance?))
         }));
         cells
     }
@@ -183,16 +200,17 @@ fn whole_meter<'m, 'd>(
 
 /// The meter of a MIG device, likewise.
 fn mig_meter<'m, 'd>(
-    meters: &'m mut Vec<(u32, Meter<'d>)>,
+    meters: &'m mut Vec<(Place, Meter<'d>)>,
     gpu: &Gpu<'d>,
-    index: u32,
-    instance: u32,
+    place: Place,
 ) -> Reading<&'m mut Meter<'d>> {
-    let known = meters.iter().position(|(known, _)| *known == index);
+    // An index may have become that of another instance.
+    meters.retain(|(known, _)| *known == place || known.0 != place.0);
+    let known = meters.iter().position(|(known, _)| *known == place);
     let at = match known {
         Some(at) => at,
         None => {
-            meters.push((index, Meter::new(gpu, Some(instance))?));
+            meters.push((place, Meter::new(gpu, Some(place.1))?));
             meters.len() - 1
         }
     };

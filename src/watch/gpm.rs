@@ -16,6 +16,8 @@ const PERCENT: &str = "GPM:%";
 const RATE: &str = "GPM:MiB/s";
 const COUNT: &str = "GPM:#";
 const CYCLES: &str = "GPM:C/R";
+/// Above a metric that has no name.
+const UNKNOWN: &str = "GPM";
 
 /// `NVML_GPM_METRIC_*` up to R580: the ids of one kind of metric, and what each
 /// is headed. Where there are several of a kind, one follows another `every` so
@@ -134,7 +136,7 @@ pub fn metric(id: u32) -> Heading {
         .find_map(|metrics| Some((metrics, metrics.number(id)?)));
     let (name, unit) = match known {
         Some((metrics, number)) => (metrics.name.replace('#', &number.to_string()), metrics.unit),
-        None => (format!("id={id}"), PERCENT),
+        None => (format!("id={id}"), UNKNOWN),
     };
     Heading {
         name: name.into(),
@@ -167,14 +169,14 @@ mod tests {
     fn metrics_are_headed_as_nvml_names_them() {
         let expected = [
             (1, "gract", "GPM:%"),
-            (8, "id=8", "GPM:%"),
+            (8, "id=8", "GPM"),
             (21, "pcirx", "GPM:MiB/s"),
             (37, "nvdec7", "GPM:%"),
-            (38, "id=38", "GPM:%"),
+            (38, "id=38", "GPM"),
             (51, "nvofa1", "GPM:%"),
             (62, "nvl0rx", "GPM:MiB/s"),
             (97, "nvl17tx", "GPM:MiB/s"),
-            (98, "id=98", "GPM:%"),
+            (98, "id=98", "GPM"),
             (157, "c2c13trx", "GPM:MiB/s"),
             (169, "nvenc3", "GPM:%"),
             (175, "cs1elp", "GPM:#"),
