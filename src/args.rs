@@ -1,7 +1,6 @@
 //! The command line, typed. [`crate::spelling`] sorts the line first, then clap
 //! reads it.
 
-pub mod admin;
 mod change;
 mod lines;
 mod watch;
@@ -10,16 +9,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::commands;
 use crate::error::{Error, Status};
-use crate::spelling::options::SUBCOMMANDS;
 use crate::spelling::{self, Form, Line};
 
-pub use admin::{Admin, Drain};
 pub use change::{Change, Modify};
-pub use watch::{
-    DMON, ENCODERSESSIONS, FBCSESSIONS, Gpm, Layout, Levels, PMON, Sessions, Stamps, Subcommand,
-    Watch,
-};
+pub use watch::{COUNT, FILE, Layout, Levels, OPTIONS, Sessions, Stamps, Watch};
 
 /// A command line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -124,10 +119,9 @@ pub enum Command {
     Modify(Modify),
     /// `-t`: the LED of a unit, 0 green or 1 amber.
     Led(u32),
-    /// `topo`, `nvlink`, `dmon`, ...: a name of [`SUBCOMMANDS`], and what
-    /// follows it, untouched.
+    /// `topo`, `nvlink`, `dmon`, ..., and what follows it, untouched.
     Subcommand {
-        /// The name.
+        /// The name of one of [`commands::SUBCOMMANDS`].
         name: &'static str,
         /// What follows it.
         args: Vec<OsString>,
@@ -252,8 +246,7 @@ fn subcommand(argument: &str) -> Option<&'static str> {
         "-dmon" | "-pmon" => &argument[1..],
         _ => argument,
     };
-    let (name, _) = SUBCOMMANDS.iter().find(|(known, _)| *known == name)?;
-    Some(name)
+    commands::subcommand(name).map(|known| known.name)
 }
 
 /// An argument that is no text would be taken for another: a file for its neighbour.

@@ -162,21 +162,6 @@ impl Error {
         Self::new(Status::Other, message)
     }
 
-    /// A word that is no option of a subcommand.
-    pub fn not_recognized(word: &str) -> Self {
-        Self::refused(format!("Option \"{word}\" is not recognized.\n"))
-    }
-
-    /// A subcommand's option at the end of the line, or before another one.
-    pub fn missing_value(option: &str) -> Self {
-        Self::refused(format!("Option \"{option}\" is missing its value.\n"))
-    }
-
-    /// A value that is no number, of a subcommand's option.
-    pub fn invalid_value(value: &str, option: &str) -> Self {
-        Self::refused(format!("Option \"{value}\" is invalid for \"{option}\".\n"))
-    }
-
     /// A GPU that is to be changed, or that `-i` of a subcommand names, has no handle.
     pub fn no_handle(index: u32, missing: Missing) -> Self {
         let advice = advice(missing);

@@ -1,9 +1,11 @@
 //! The screens about the command line itself, made from the tables that it is
 //! read with.
 
-use crate::args::{List, Subcommand};
+use crate::args::List;
+use crate::commands::SUBCOMMANDS;
 use crate::fields::{self, Table};
-use crate::spelling::options::{GROUPS, Opt, SUBCOMMANDS, Takes};
+use crate::spelling::options::{GROUPS, Opt, Takes};
+use crate::spelling::subcommand::Subcommand;
 use crate::watch;
 
 /// Where the explanations start.
@@ -41,14 +43,16 @@ pub fn usage(out: &mut Vec<u8>) {
     }
     line(out, "");
     line(out, "COMMANDS (each explains itself with -h)");
-    for (name, help) in SUBCOMMANDS {
-        entry(out, name, help);
+    for subcommand in SUBCOMMANDS {
+        entry(out, subcommand.name, subcommand.about);
     }
 }
 
-/// The answer to `dmon -h` and the like.
+/// The answer to a subcommand's `-h`.
 pub fn subcommand(subcommand: &Subcommand) -> String {
-    format!("\n{}\n{}", subcommand.about, subcommand_usage(subcommand))
+    let Subcommand { about, notes, .. } = subcommand;
+    let text = [*about, *notes].join("\n");
+    format!("\n{}\n{}", text.trim_end(), subcommand_usage(subcommand))
 }
 
 /// The part of it that a bad line earns.
@@ -58,7 +62,7 @@ pub fn subcommand_usage(subcommand: &Subcommand) -> String {
     let usage = format!("Usage: nvidia-smi {} [OPTION [VALUE]]...", subcommand.name);
     line(&mut out, &usage);
     line(&mut out, "");
-    for option in subcommand.options {
+    for option in subcommand.all_options() {
         entry(&mut out, &spelt(option), option.help);
     }
     if subcommand
@@ -111,12 +115,11 @@ fn table<T>(table: &Table<T>, out: &mut Vec<u8>) {
 
 /// The short spelling, the long one, and the value.
 fn spelt(option: &Opt) -> String {
-    let mut names = option.names.split(' ');
-    let short = names.clone().find(|name| !name.starts_with("--"));
+    let names = || option.names.split(' ');
+    let short = names().find(|name| !name.starts_with("--"));
     let short = short.map(|name| format!("{name},")).unwrap_or_default();
-    let long = names
-        .find(|name| name.starts_with("--"))
-        .unwrap_or_default();
+    let long = names().find(|name| name.starts_with("--"));
+    let long = long.or(names().nth(1)).unwrap_or_default();
     let value = match option.takes {
         Takes::Nothing => String::new(),
         Takes::MaybeText => format!("[={}]", option.value),

@@ -23,14 +23,10 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::args::admin;
-use crate::args::{Admin, Args, Change, Command, Interval, Modify};
+use crate::args::{Args, Change, Command, Interval, Modify};
 use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
-use crate::commands::{
-    confidential, dmon, drain, gpm, led, list, log, modify, pmon, query, sessions, subcommand,
-    summary, version,
-};
+use crate::commands::{led, list, log, modify, query, summary, version};
 use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::nvml::{Driver, Gpu};
@@ -49,7 +45,7 @@ fn run() -> anyhow::Result<()> {
     match &args.command {
         Command::Help => help::usage(&mut answer),
         Command::HelpQuery(list) => help::fields(*list, &mut answer),
-        Command::ListGpus => return list_gpus(&mut answer),
+        Command::ListGpus => return output::answer(|out| list::gpus(&open()?, out)),
         Command::ListExcluded => list::excluded(&open()?, &mut answer)?,
         Command::Version => version::version(&open()?, &mut answer),
         Command::Summary { columns } => {
@@ -115,17 +111,6 @@ fn run() -> anyhow::Result<()> {
             Output::open(args.file.as_deref(), Error::log_file)?.write(&answer)?;
             return Ok(());
         }
-        Command::Subcommand { name: "dmon", args } => return dmon::dmon(args),
-        Command::Subcommand { name: "pmon", args } => return pmon::pmon(args),
-        Command::Subcommand {
-            name: "encodersessions",
-            args,
-        } => return sessions::encoder(args),
-        Command::Subcommand {
-            name: "fbcsessions",
-            args,
-        } => return sessions::capture(args),
-        Command::Subcommand { name: "gpm", args } => gpm::gpm(args, &mut answer)?,
         Command::Modify(asked) => {
             let driver = open()?;
             if let Some(Change::GpuReset { kind }) = &asked.change {
@@ -138,23 +123,7 @@ fn run() -> anyhow::Result<()> {
         Command::Led(color) => {
             answer.extend(led::led(&open()?, args.ids.as_deref(), *color)?.into_bytes());
         }
-        Command::Subcommand { name, args } => {
-            if let Some(asked) = admin::read(name, args, help::subcommand)? {
-                return administer(asked);
-            }
-            let command = subcommand::find(name).ok_or_else(|| Error::not_built(name))?;
-            let given = command.read(args)?;
-            let mut done = Ok(());
-            if command.asks_for_usage(&given) {
-                command.usage(&mut answer);
-            } else {
-                let driver = open()?;
-                done = (command.run)(&driver, &given, &mut answer)
-                    .and_then(|()| none_left_out(&driver, &given));
-            }
-            Output::stdout()?.write(&answer)?;
-            return Ok(done?);
-        }
+        Command::Subcommand { name, args } => return commands::run(name, args),
     }
     Output::stdout()?.write(&answer)?;
     Ok(())
@@ -172,56 +141,7 @@ fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyh
     };
     drop(gpus);
     driver.close();
-    as_it_happens(|say| reset.run(&facts, say))
-}
-
-/// Writes what is said when it is said. A change goes on where that fails, and
-/// the failure is told at the end.
-fn as_it_happens(
-    act: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), Error>,
-) -> anyhow::Result<()> {
-    let mut output = Output::stdout()?;
-    let mut written = Ok(());
-    act(&mut |text| {
-        let result = output.write(text.as_bytes());
-        if written.is_ok() {
-            written = result;
-        }
-    })?;
-    Ok(written?)
-}
-
-/// `drain`, `conf-compute` and the like.
-fn administer(asked: Admin) -> anyhow::Result<()> {
-    let mut output = Output::stdout()?;
-    match asked {
-        Admin::Usage(screen) => output.write(screen.as_bytes())?,
-        Admin::OutOfReach(what) => return Err(Error::out_of_reach(what).into()),
-        Admin::Drain(asked) => {
-            let driver = open()?;
-            as_it_happens(|say| drain::drain(&driver, &asked, say))?;
-        }
-        Admin::Confidential { word, value, ids } => {
-            let driver = open()?;
-            let args = Args {
-                ids,
-                ..Args::default()
-            };
-            let gpus = select(&driver, &args)?;
-            let mut text = String::new();
-            let done = confidential::confidential(&driver, &gpus, word, value, &mut text);
-            output.write(text.as_bytes())?;
-            done?;
-        }
-    }
-    Ok(())
-}
-
-/// `-L` prints what it has before it fails.
-fn list_gpus(answer: &mut Vec<u8>) -> anyhow::Result<()> {
-    let listed = list::gpus(&open()?, answer);
-    Output::stdout()?.write(answer)?;
-    Ok(listed?)
+    output::as_it_happens(|say| reset.run(&facts, say))
 }
 
 fn open() -> Result<Driver, Error> {
@@ -243,22 +163,6 @@ fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
     match gpus {
         gpus if gpus.is_empty() => Err(Error::no_devices()),
         gpus => Ok(gpus),
-    }
-}
-
-/// A GPU without a handle has no place in the answers of subcommands, so that it
-/// is told of after them.
-fn none_left_out(driver: &Driver, given: &subcommand::Given) -> Result<(), Error> {
-    let gpus = match given.has("-i") {
-        true => Vec::new(),
-        false => driver.gpus().map_err(Error::count)?,
-    };
-    match gpus
-        .iter()
-        .find_map(|gpu| Some((gpu.index(), gpu.device().err()?)))
-    {
-        None => Ok(()),
-        Some((index, missing)) => Err(Error::no_handle(index, missing)),
     }
 }
 

@@ -52,3 +52,27 @@ impl Output {
         Ok(())
     }
 }
+
+/// Writes an answer to standard output, whole or up to where it failed.
+pub fn answer(build: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> anyhow::Result<()> {
+    let mut out = Vec::new();
+    let built = build(&mut out);
+    Output::stdout()?.write(&out)?;
+    Ok(built?)
+}
+
+/// Writes what is said when it is said. A change goes on where that fails, and
+/// the failure is told at the end.
+pub fn as_it_happens(
+    act: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), Error>,
+) -> anyhow::Result<()> {
+    let mut output = Output::stdout()?;
+    let mut written = Ok(());
+    act(&mut |text| {
+        let result = output.write(text.as_bytes());
+        if written.is_ok() {
+            written = result;
+        }
+    })?;
+    Ok(written?)
+}

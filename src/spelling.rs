@@ -337,6 +337,8 @@ fn read_value(takes: Takes, text: &str) -> Option<String> {
         Takes::Int => number::int(text).map(|number| number.to_string()),
         Takes::Uint => number::uint(text).map(|number| number.to_string()),
         Takes::Float => number::float(text).map(|number| number.to_string()),
+        Takes::Long => number::long(text).map(|number| number.to_string()),
+        Takes::Wide => number::wide(text).map(|number| number.to_string()),
         Takes::Nothing | Takes::Text | Takes::MaybeText | Takes::MaybeAny => Some(text.to_owned()),
     }
 }

@@ -4,42 +4,38 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Reading, field};
 
 use super::nvlink::gigabytes;
-use super::subcommand::{Given, Opt, Subcommand, Takes, count, heading, put};
+use super::present::{Present, count, heading};
+use crate::output;
+use crate::render::put;
+use crate::spelling::options::Takes::{Long, Nothing};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 
-/// The subcommand.
-pub const C2C: Subcommand = Subcommand {
+/// `c2c`.
+#[rustfmt::skip]
+pub static C2C: Subcommand = Subcommand {
     name: "c2c",
-    about: "The chip-to-chip links between GPUs and CPUs.",
+    about: "State of the chip-to-chip links",
+    notes: "",
     options: &[
-        Opt::new(
-            "-i --id",
-            Takes::Text,
-            "Only these GPUs: index, UUID or PCI bus id.",
-        ),
-        Opt::new("-l --link", Takes::Number, "Only this link."),
-        Opt::new(
-            "-s --status",
-            Takes::Nothing,
-            "Show whether the links are up, and how fast.",
-        ),
-        Opt::new(
-            "-e --errorCounters",
-            Takes::Nothing,
-            "Show the error counters.",
-        ),
-        Opt::new(
-            "-gLowPwrInfo -getLowPowerInfo",
-            Takes::Nothing,
-            "Show the power states.",
-        ),
+        ID,
+        opt("-l --link", Long, "N", "Only this link"),
+        opt("-s --status", Nothing, "", "Whether the links are up, and how fast"),
+        opt("-e --errorCounters", Nothing, "", "The error counters"),
+        opt("-gLowPwrInfo -getLowPowerInfo", Nothing, "", "The power states"),
     ],
-    run,
+    refuses: Refuses::Tersely,
+    needs: Needs::Option,
+    run: Some(c2c),
 };
 
 type View = fn(&Links, &mut Vec<u8>) -> Result<(), Error>;
 
 /// What is shown of a GPU, in this order.
-const VIEWS: &[(&str, View)] = &[("-s", status), ("-e", errors), ("-gLowPwrInfo", low_power)];
+const VIEWS: &[(&str, View)] = &[
+    ("status", status),
+    ("errorCounters", errors),
+    ("gLowPwrInfo", low_power),
+];
 
 /// The counters of `-e`.
 const ERRORS: &[(&str, u32)] = &[
@@ -54,8 +50,13 @@ const ERRORS: &[(&str, u32)] = &[
 /// The words for `C2C_LINK_POWER_STATE`.
 const POWER_STATES: [&str; 2] = ["Full Power State", "Low Power State"];
 
-fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
-    let gpus = given.gpus(driver)?;
+fn c2c(line: &Line) -> anyhow::Result<()> {
+    let driver = crate::open()?;
+    output::answer(|out| run(&driver, line, out))
+}
+
+fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+    let gpus = Present::named(driver, line)?;
     let linked: Vec<(&Gpu, u32)> = gpus
         .iter()
         .filter_map(|gpu| Some((gpu, gpu.c2c_link_count().ok().filter(|&links| links > 0)?)))
@@ -63,8 +64,10 @@ fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
     if linked.is_empty() {
         return Err(Error::no_c2c());
     }
-    let only = given.number("-l").and_then(|link| u32::try_from(link).ok());
-    let views = || VIEWS.iter().filter(|(option, _)| given.has(option));
+    let only = line
+        .number("link")
+        .and_then(|link| u32::try_from(link).ok());
+    let views = || VIEWS.iter().filter(|(option, _)| line.has(option));
     for (gpu, count) in linked {
         heading(gpu, out);
         if views().next().is_none() {
@@ -78,7 +81,7 @@ fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
             view(&links, out)?;
         }
     }
-    Ok(())
+    gpus.none_left_out()
 }
 
 /// The C2C links of a GPU.

@@ -1,8 +1,39 @@
 //! `conf-compute`: state and settings of confidential computing.
 
+use crate::args::Args;
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Gpu, Missing, Reading};
+use crate::output;
+use crate::spelling::options::Takes::{Nothing, Wide};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::value::printable;
+
+/// `conf-compute`.
+#[rustfmt::skip]
+pub static CONF_COMPUTE: Subcommand = Subcommand {
+    name: "conf-compute",
+    about: "Confidential computing",
+    notes: "One at a time of these:",
+    options: &[
+        ID,
+        opt("-gc --get-cpu-caps", Nothing, "", "What the CPU can do for it"),
+        opt("-gg --get-gpus-caps", Nothing, "", "Whether the GPUs can do it"),
+        opt("-d --get-devtools-mode", Nothing, "", "Whether developer tools may look inside"),
+        opt("-e --get-environment", Nothing, "", "The environment"),
+        opt("-f --get-cc-feature", Nothing, "", "Whether it is on"),
+        opt("-gm --get-mem-size-info", Nothing, "", "Protected and unprotected memory of the GPUs"),
+        opt("-sm --set-unprotected-mem-size", Wide, "KIB", "Leave so much memory of the GPUs unprotected"),
+        opt("-srs --set-gpus-ready-state", Wide, "STATE", "Whether the GPUs accept work: 0, 1"),
+        opt("-grs --get-gpus-ready-state", Nothing, "", "Whether the GPUs accept work"),
+        opt("-skr --set-key-rotation-max-attacker-advantage", Wide, "N", "Rotate keys before an attacker gains 2^N"),
+        opt("-gkr --get-key-rotation-threshold-info", Nothing, "", "When keys are rotated"),
+        opt("-mgm --get-multigpu-mode", Nothing, "", "How several GPUs work together"),
+        opt("-q --query-conf-compute", Nothing, "", "All of the state"),
+    ],
+    refuses: Refuses::Tersely,
+    needs: Needs::Command,
+    run: Some(confidential),
+};
 
 /// One question about the system: the option, the answer's heading, what is said
 /// where there is none, and how to ask.
@@ -101,8 +132,33 @@ fn multi_gpu(driver: &Driver) -> Reading<String> {
     driver.cc_multi_gpu().map(|mode| word(MULTI_GPU, mode))
 }
 
+/// The option that a line asks for, and its number, 0 where it takes none.
+fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
+    let [word] = line.commands()[..] else {
+        return Err(Error::refused(
+            "One, and only one, conf-compute command allowed at a time\n",
+        ));
+    };
+    match line.wide(word).unwrap_or(0) {
+        2.. if word == "set-gpus-ready-state" => Err(line.invalid(word)),
+        value => Ok((word, value)),
+    }
+}
+
+fn confidential(line: &Line) -> anyhow::Result<()> {
+    let (option, value) = asked(line)?;
+    let driver = crate::open()?;
+    let gpus = crate::select(&driver, &Args::of(line.text("id").map(str::to_owned)))?;
+    output::answer(|out| {
+        let mut text = String::new();
+        let done = run(&driver, &gpus, option, value, &mut text);
+        out.extend(text.into_bytes());
+        done
+    })
+}
+
 /// Answers one option, or makes its change.
-pub fn confidential(
+fn run(
     driver: &Driver,
     gpus: &[Gpu],
     option: &str,
@@ -225,4 +281,24 @@ fn failed(verb: &str, subject: &str, why: Missing) -> Error {
         why.words()
     );
     Error::new(why.into(), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    #[test]
+    fn a_line_asks_for_one_thing() {
+        let read = |text: &str| {
+            let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+            asked(&CONF_COMPUTE.read(&words)?)
+        };
+        assert_eq!(read("-i 0 -sm 0x10"), Ok(("set-unprotected-mem-size", 16)));
+        for text in ["-srs 2", "-sm -1", "-sm x", "-gc -f"] {
+            let status = read(text).map_err(|error| error.status());
+            assert_eq!(status, Err(Status::InvalidArgument), "{text}");
+        }
+    }
 }

@@ -1,16 +1,39 @@
 //! `dmon`: the GPUs, one line a GPU and sample.
 
-use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 
 use super::repeat::{Pace, repeat};
-use crate::args::{Args, DMON, Layout, Levels, Stamps, Watch};
+use crate::args::{Args, COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
 use crate::error::Error;
 use crate::nvml::{Gpu, Meter, MigDevice, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
+use crate::spelling::options::Takes::Text;
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::value::Value;
 use crate::watch::{self, Column, Heading, PowerViolation, Row};
+
+/// `dmon`.
+#[rustfmt::skip]
+pub static DMON: Subcommand = Subcommand {
+    name: "dmon",
+    about: "Watch the GPUs, one line a sample",
+    notes: "At most 16 of them, until interrupted. A value that is not to be had is shown as -.",
+    options: &[
+        ID,
+        opt("-d --delay", Text, "SEC", "A sample every SEC seconds, 1 to 600 (1)"),
+        COUNT,
+        opt("-s --select", Text, "LETTERS", "Columns (puc): p power and temperatures,\nu utilization of the engines, c clocks,\nv time lost to power and thermal limits,\nm memory: frame buffer, BAR1, protected,\ne ECC errors and PCIe replays, t PCIe traffic"),
+        opt("--gpm-metrics", Text, "NUMBERS", "Also these performance counters, see below"),
+        opt("--gpm-options", Text, "LETTERS", "Counters (d) of: d whole GPUs, m their MIG devices,\ndm or md both"),
+        OPTIONS,
+        FILE,
+        opt("--format", Text, "LIST", "csv: commas between values; noheader: no line with the\nnames; nounit: no line with the units"),
+    ],
+    refuses: Refuses::WithUsage,
+    needs: Needs::Nothing,
+    run: Some(dmon),
+};
 
 /// The most GPUs that a view shows.
 pub const MOST: usize = 16;
@@ -19,17 +42,17 @@ const LONGEST_DELAY: u32 = 600;
 
 /// Watches the GPUs. A line is refused in nvidia-smi's order: what can be told
 /// of it alone, the file, the GPUs, then the other options.
-pub fn dmon(arguments: &[OsString]) -> anyhow::Result<()> {
-    let line = Watch::read(&DMON, LONGEST_DELAY, arguments)?;
+fn dmon(given: &Line) -> anyhow::Result<()> {
+    let line = Watch::read(given, LONGEST_DELAY)?;
     let driver = crate::open()?;
     let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
     let mut gpus = crate::select(&driver, &Args::of(line.ids))?;
     gpus.truncate(MOST);
     let columns = watch::select(watch::DEVICE, line.select.as_deref().unwrap_or("puc"))?;
-    let metrics = watch::metric_ids(line.gpm_metrics.as_deref().unwrap_or_default())?;
+    let metrics = watch::metric_ids(given.text("gpm-metrics").unwrap_or_default())?;
     let stamps = Stamps::read(line.stamps.as_deref())?;
-    let layout = Layout::read(line.format.as_deref())?;
-    let levels = Levels::read(line.gpm_options.as_deref())?;
+    let layout = Layout::read(given.text("format"))?;
+    let levels = Levels::read(given.text("gpm-options")).ok_or_else(|| given.refuse(""))?;
     let view = View {
         columns: if levels.gpu { columns } else { Vec::new() },
         metrics,

@@ -1,19 +1,97 @@
 //! `drain`: takes a GPU out of use, and back.
 
-use crate::args::Drain;
-use crate::error::{Error, Status};
+use crate::error::Error;
 use crate::nvml::{Driver, Reading};
+use crate::output;
+use crate::spelling::options::Takes::{Long, Nothing, Text};
+use crate::spelling::subcommand::{Line, Needs, Refuses, Subcommand, opt};
+
+/// `drain`.
+#[rustfmt::skip]
+pub static DRAIN: Subcommand = Subcommand {
+    name: "drain",
+    about: "Take a GPU out of use, and back",
+    notes: "No new client gets a GPU that is drained.",
+    options: &[
+        opt("-p --pciid", Text, "PLACE", "The GPU, as domain:bus:device.function in hex:\n0000:3B:00.0"),
+        opt("-m --modify", Long, "STATE", "1 to drain the GPU, 0 to end that; persistence mode\nmust be off"),
+        opt("-q --query", Nothing, "", "Whether the GPU is being drained"),
+        opt("-r --remove", Nothing, "", "Remove the drained GPU from the system"),
+        opt("-d --discover", Nothing, "", "Find the GPUs that were removed"),
+    ],
+    refuses: Refuses::Tersely,
+    needs: Needs::Command,
+    run: Some(drain),
+};
+
+/// A place on the PCI bus: domain, bus and device.
+type Place = (u32, u32, u32);
+
+/// What a line asks for, in the order in which it is done.
+#[derive(Debug, Default, PartialEq)]
+struct Asked {
+    place: Option<Place>,
+    /// Whether the GPU is to be drained.
+    modify: Option<bool>,
+    query: bool,
+    remove: bool,
+    discover: bool,
+}
+
+impl Asked {
+    fn read(line: &Line) -> Result<Self, Error> {
+        let place = line.text("pciid").map(|text| {
+            let message = "Failed to parse device specified at the command-line\n";
+            place(text).ok_or_else(|| Error::refused(message))
+        });
+        let modify = line.number("modify").map(|state| match state {
+            0 | 1 => Ok(state == 1),
+            _ => Err(line.invalid("modify")),
+        });
+        let asked = Self {
+            place: place.transpose()?,
+            modify: modify.transpose()?,
+            query: line.has("query"),
+            remove: line.has("remove"),
+            discover: line.has("discover"),
+        };
+        if asked.place.is_none() && line.has_any(&["modify", "query", "remove"]) {
+            return Err(Error::refused("Must specify -p with this option.\n"));
+        }
+        Ok(asked)
+    }
+}
+
+/// `domain:bus:device.function`, hex, at most 4, 2, 2 digits and 1.
+fn place(text: &str) -> Option<Place> {
+    let (domain, rest) = text.split_once(':')?;
+    let (bus, rest) = rest.split_once(':')?;
+    let (device, function) = rest.split_once('.')?;
+    hex(function, 1)?;
+    Some((hex(domain, 4)?, hex(bus, 2)?, hex(device, 2)?))
+}
+
+fn hex(digits: &str, most: usize) -> Option<u32> {
+    let whole = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    (whole && digits.len() <= most).then(|| u32::from_str_radix(digits, 16).ok())?
+}
+
+fn drain(line: &Line) -> anyhow::Result<()> {
+    let asked = Asked::read(line)?;
+    let driver = crate::open()?;
+    output::as_it_happens(|say| run(&driver, &asked, say))
+}
 
 /// Does what the line asks for, in the real tool's order, up to the first failure.
 /// What was done is told by `say` as it is done.
-pub fn drain(driver: &Driver, asked: &Drain, mut say: impl FnMut(&str)) -> Result<(), Error> {
+fn run(driver: &Driver, asked: &Asked, mut say: impl FnMut(&str)) -> Result<(), Error> {
     let mut done = |step: Reading<String>, failed: &str| match step {
         Ok(text) => {
             say(&text);
             Ok(())
         }
         // The real tool gives no reason here, and this status whatever it is.
-        Err(_) => Err(Error::new(Status::Other, failed)),
+        Err(_) => Err(Error::failed(failed)),
     };
     if let Some(place) = asked.place {
         let (domain, bus, device) = place;
@@ -53,4 +131,54 @@ pub fn drain(driver: &Driver, asked: &Drain, mut say: impl FnMut(&str)) -> Resul
 
 fn word(draining: bool) -> &'static str {
     ["not draining", "draining"][usize::from(draining)]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::error::Status;
+
+    fn read(text: &str) -> Result<Asked, Error> {
+        let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+        Asked::read(&DRAIN.read(&words)?)
+    }
+
+    #[test]
+    fn places_are_whole() {
+        assert_eq!(place("0000:19:00.0"), Some((0, 0x19, 0)));
+        assert_eq!(place("000a:Ff:1f.7"), Some((10, 0xff, 0x1f)));
+        for text in [
+            "",
+            "19:00.0",
+            "00000000:19:00.0",
+            "0000:19:00",
+            "0000:19:00.0x",
+            "0000:+9:00.0",
+            "0000::00.0",
+            "x",
+        ] {
+            assert_eq!(place(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_state_is_0_or_1() {
+        let drained = Asked {
+            place: Some((0, 0x19, 0)),
+            modify: Some(true),
+            ..Asked::default()
+        };
+        assert_eq!(read("-m 1 -p 0000:19:00.0"), Ok(drained));
+        for text in [
+            "-p 0000:19:00.0 -m 2",
+            "-p 0000:19:00.0 -m x",
+            "-m 1",
+            "-p 0000:19:00.0 -m",
+        ] {
+            let status = read(text).map_err(|error| error.status());
+            assert_eq!(status, Err(Status::InvalidArgument), "{text}");
+        }
+    }
 }

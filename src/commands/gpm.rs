@@ -1,21 +1,42 @@
 //! `gpm`: whether the performance counters of GPUs stream.
 
-use std::ffi::OsString;
 use std::io::Write;
 
-use crate::args::{Args, Gpm};
+use crate::args::Args;
 use crate::error::Error;
 use crate::nvml::{Gpu, Missing};
+use crate::output;
+use crate::spelling::options::Takes::{Long, Nothing};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+
+/// `gpm`.
+#[rustfmt::skip]
+pub static GPM: Subcommand = Subcommand {
+    name: "gpm",
+    about: "Performance monitoring counters",
+    notes: "Shows or changes whether they stream.",
+    options: &[
+        ID,
+        opt("-g --get-stream-state", Nothing, "", "Show whether they stream"),
+        opt("-s --set-stream-state", Long, "STATE", "0 ends the stream, 1 begins it"),
+    ],
+    refuses: Refuses::Tersely,
+    needs: Needs::Command,
+    run: Some(gpm),
+};
 
 /// Shows or changes whether they stream.
-pub fn gpm(arguments: &[OsString], out: &mut Vec<u8>) -> Result<(), Error> {
-    let line = Gpm::read(arguments)?;
-    let driver = crate::open()?;
-    let gpus = crate::select(&driver, &Args::of(line.ids))?;
-    match line.set {
-        Some(state) => set(&gpus, state),
-        None => show(&gpus, out),
+fn gpm(line: &Line) -> anyhow::Result<()> {
+    if line.count("get-stream-state") + line.count("set-stream-state") > 1 {
+        let message = "One, and only one, gpm command allowed at a time\n";
+        return Err(Error::refused(message).into());
     }
+    let driver = crate::open()?;
+    let gpus = crate::select(&driver, &Args::of(line.text("id").map(str::to_owned)))?;
+    output::answer(|out| match line.number("set-stream-state") {
+        Some(state) => set(&gpus, state.cast_unsigned()),
+        None => show(&gpus, out),
+    })
 }
 
 fn set(gpus: &[Gpu], state: u32) -> Result<(), Error> {

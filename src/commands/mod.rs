@@ -1,4 +1,4 @@
-//! One file per command: ask, build, render.
+//! One file per command: ask, build, render. And the table of the subcommands.
 
 pub mod c2c;
 pub mod confidential;
@@ -12,10 +12,63 @@ pub mod modify;
 pub mod nvlink;
 pub mod pci;
 pub mod pmon;
+mod present;
 pub mod query;
+pub mod refused;
 pub mod repeat;
 pub mod sessions;
-pub mod subcommand;
 pub mod summary;
 pub mod topo;
 pub mod version;
+
+use std::ffi::OsString;
+
+use crate::error::Error;
+use crate::help;
+use crate::output::Output;
+use crate::spelling::subcommand::Subcommand;
+
+/// The words that may stand first on a command line, in the order of the usage
+/// screen. What follows one is its own business.
+pub static SUBCOMMANDS: &[&Subcommand] = &[
+    &dmon::DMON,
+    &Subcommand::not_built("daemon", "Record the GPUs in the background"),
+    &Subcommand::not_built("replay", "Show what the daemon recorded"),
+    &pmon::PMON,
+    &topo::TOPO,
+    &drain::DRAIN,
+    &nvlink::NVLINK,
+    &c2c::C2C,
+    &refused::CLOCKS,
+    &sessions::ENCODERSESSIONS,
+    &sessions::FBCSESSIONS,
+    &Subcommand::not_built("vgpu", "Virtual GPUs"),
+    &Subcommand::not_built("mig", "GPU instances and compute instances"),
+    &refused::COMPUTE_POLICY,
+    &Subcommand::not_built("boost-slider", "Boost sliders"),
+    &Subcommand::not_built("power-hint", "Estimated power at given clocks"),
+    &Subcommand::not_built("base-clocks", "Base clocks"),
+    &confidential::CONF_COMPUTE,
+    &gpm::GPM,
+    &pci::PCI,
+    &Subcommand::not_built("power-smoothing", "Power smoothing"),
+    &Subcommand::not_built("power-profiles", "Workload power profiles"),
+    &Subcommand::not_built("prm", "PRM registers"),
+];
+
+/// The subcommand of this name.
+pub fn subcommand(name: &str) -> Option<&'static Subcommand> {
+    SUBCOMMANDS.iter().copied().find(|known| known.name == name)
+}
+
+/// Does what a subcommand's line asks for.
+pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<()> {
+    let known = subcommand(name).and_then(|known| Some((known, known.run?)));
+    let (known, run) = known.ok_or_else(|| Error::not_built(name))?;
+    let line = known.read(arguments)?;
+    if line.asks_for_usage() {
+        Output::stdout()?.write(help::subcommand(known).as_bytes())?;
+        return Ok(());
+    }
+    run(&line)
+}

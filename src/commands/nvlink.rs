@@ -3,7 +3,11 @@
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field};
 
-use super::subcommand::{Given, Opt, Subcommand, Takes, heading, put};
+use super::present::{Present, heading};
+use crate::output;
+use crate::render::put;
+use crate::spelling::options::Takes::{Long, Nothing, Text};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 
 mod counters;
 mod modes;
@@ -11,179 +15,111 @@ mod modes;
 use counters::{errors, lane_errors, throughput};
 use modes::{bandwidth_mode, low_power, width};
 
-use Takes::{Nothing, Number, Text};
-
-/// The subcommand.
-pub const NVLINK: Subcommand = Subcommand {
+/// `nvlink`.
+#[rustfmt::skip]
+pub static NVLINK: Subcommand = Subcommand {
     name: "nvlink",
-    about: "State and counters of the NVLinks.",
+    about: "State and counters of the NVLinks",
+    notes: "",
     options: &[
-        Opt::new(
-            "-i --id",
-            Text,
-            "Only these GPUs: index, UUID or PCI bus id.",
-        ),
-        Opt::new("-l --link", Number, "Only this link."),
-        Opt::new(
-            "-s --status",
-            Nothing,
-            "Show whether the links are up, and how fast.",
-        ),
-        Opt::new("-c --capabilities", Nothing, "Show what the links can do."),
-        Opt::new(
-            "-p --pcibusid",
-            Nothing,
-            "Show the PCI bus id of what the links lead to.",
-        ),
-        Opt::new(
-            "-R --remotelinkinfo",
-            Nothing,
-            "Show the device and the link that the links lead to.",
-        ),
-        Opt::new(
-            "-sc --setcontrol",
-            Nothing,
-            "Gone; the driver no longer has it.",
-        ),
-        Opt::new(
-            "-gc --getcontrol",
-            Nothing,
-            "Gone; the driver no longer has it.",
-        ),
-        Opt::new(
-            "-g --getcounters",
-            Nothing,
-            "Gone; -gt has taken its place.",
-        ),
-        Opt::new(
-            "-r --resetcounters",
-            Nothing,
-            "Gone; the driver no longer has it.",
-        ),
-        Opt::new("-e --errorcounters", Nothing, "Show the error counters."),
-        Opt::new(
-            "-ec --crcerrorcounters",
-            Nothing,
-            "Show the error counters of each lane.",
-        ),
-        Opt::new(
-            "-re --reseterrorcounters",
-            Nothing,
-            "Set the error counters to zero.",
-        ),
-        Opt::new(
-            "-gt --getthroughput",
-            Text,
-            "Show what went over the links, KiB:\nd = data   r = data and protocol",
-        ),
-        Opt::new(
-            "-sLowPwrThres --setLowPowerThreshold",
-            Text,
-            "Set how long a link idles before it saves power.",
-        ),
-        Opt::new(
-            "-gLowPwrInfo --getLowPowerInfo",
-            Nothing,
-            "Show whether links save power, and when.",
-        ),
-        Opt::new(
-            "-sBwMode --setBandwidthMode",
-            Text,
-            "Set how much bandwidth the links may use.",
-        ),
-        Opt::new(
-            "-gBwMode --getBandwidthMode",
-            Nothing,
-            "Show how much bandwidth the links may use.",
-        ),
-        Opt::new(
-            "-cBridge --checkBridge",
-            Nothing,
-            "Check the bridges between boards.",
-        ),
-        Opt::new(
-            "-sLWidth --setLinkWidth",
-            Text,
-            "Set the width of the links.",
-        ),
-        Opt::new(
-            "-gLWidth --getLinkWidth",
-            Nothing,
-            "Show the width of the links.",
-        ),
-        Opt::new(
-            "-info --info",
-            Nothing,
-            "Show what the GPU says of its links.",
-        ),
+        ID,
+        opt("-l --link", Long, "N", "Only this link"),
+        opt("-s --status", Nothing, "", "Whether the links are up, and how fast"),
+        opt("-c --capabilities", Nothing, "", "What the links can do"),
+        opt("-p --pcibusid", Nothing, "", "The PCI bus id of what the links lead to"),
+        opt("-R --remotelinkinfo", Nothing, "", "The device and the link that the links lead to"),
+        opt("-sc --setcontrol", Nothing, "", "Gone; the driver no longer has it"),
+        opt("-gc --getcontrol", Nothing, "", "Gone; the driver no longer has it"),
+        opt("-g --getcounters", Nothing, "", "Gone; -gt has taken its place"),
+        opt("-r --resetcounters", Nothing, "", "Gone; the driver no longer has it"),
+        opt("-e --errorcounters", Nothing, "", "The error counters"),
+        opt("-ec --crcerrorcounters", Nothing, "", "The error counters of each lane"),
+        opt("-re --reseterrorcounters", Nothing, "", "Set the error counters to zero"),
+        opt("-gt --getthroughput", Text, "LETTERS", "What went over the links, KiB: d data,\nr data and protocol"),
+        opt("-sLowPwrThres --setLowPowerThreshold", Text, "N", "How long a link idles before it saves power, in the\nunits that -gLowPwrInfo tells"),
+        opt("-gLowPwrInfo --getLowPowerInfo", Nothing, "", "Whether links save power, and when"),
+        opt("-sBwMode --setBandwidthMode", Text, "MODE", "How much bandwidth the links may use: FULL, OFF, MIN,\nHALF, 3QUARTER"),
+        opt("-gBwMode --getBandwidthMode", Nothing, "", "How much bandwidth the links may use"),
+        opt("-cBridge --checkBridge", Nothing, "", "Check the bridges between boards"),
+        opt("-sLWidth --setLinkWidth", Text, "WIDTH", "Set the width of the links"),
+        opt("-gLWidth --getLinkWidth", Nothing, "", "The width of the links"),
+        opt("-info --info", Nothing, "", "What the GPU says of its links"),
     ],
-    run,
+    refuses: Refuses::Tersely,
+    needs: Needs::Option,
+    run: Some(nvlink),
 };
 
 /// Not built: what changes a GPU, and what no recording shows.
 const NOT_BUILT: &[(&str, &str)] = &[
-    ("-re", "nvlink -re"),
-    ("-sLowPwrThres", "nvlink -sLowPwrThres"),
-    ("-sBwMode", "nvlink -sBwMode"),
-    ("-sLWidth", "nvlink -sLWidth"),
+    ("reseterrorcounters", "nvlink -re"),
+    ("setLowPowerThreshold", "nvlink -sLowPwrThres"),
+    ("setBandwidthMode", "nvlink -sBwMode"),
+    ("setLinkWidth", "nvlink -sLWidth"),
 ];
 
-type View = fn(&Links, &Given, &mut Vec<u8>) -> Result<(), Error>;
+type View = fn(&Links, &Line, &mut Vec<u8>) -> Result<(), Error>;
 
 /// What is shown of a GPU, in this order.
 const VIEWS: &[(&str, View)] = &[
-    ("-s", status),
-    ("-c", capabilities),
-    ("-p", remote_ids),
-    ("-R", remote_links),
-    ("-sc", |_, _, _| {
+    ("status", status),
+    ("capabilities", capabilities),
+    ("pcibusid", remote_ids),
+    ("remotelinkinfo", remote_links),
+    ("setcontrol", |_, _, _| {
         Err(Error::deprecated(
             "Warning: Setting counter control is deprecated!\n\n",
         ))
     }),
-    ("-gc", |_, _, _| {
+    ("getcontrol", |_, _, _| {
         Err(Error::deprecated(
             "Warning: Getting counter control is deprecated!\n\n",
         ))
     }),
-    ("-g", |_, _, _| {
+    ("getcounters", |_, _, _| {
         Err(Error::deprecated(
             "Warning: Getting counters using option -g is deprecated. \nPlease use option -gt instead.\n\n",
         ))
     }),
-    ("-r", |_, _, _| {
+    ("resetcounters", |_, _, _| {
         Err(Error::deprecated(
             "Warning: Resetting throughput counters is deprecated!\n\n",
         ))
     }),
-    ("-e", errors),
-    ("-ec", lane_errors),
-    ("-gt", throughput),
-    ("-gLowPwrInfo", low_power),
-    ("-cBridge", bridges),
-    ("-gLWidth", width),
-    ("-info", info),
+    ("errorcounters", errors),
+    ("crcerrorcounters", lane_errors),
+    ("getthroughput", throughput),
+    ("getLowPowerInfo", low_power),
+    ("checkBridge", bridges),
+    ("getLinkWidth", width),
+    ("info", info),
 ];
 
-fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
-    let gpus = given.gpus(driver)?;
-    if let Some((_, name)) = NOT_BUILT.iter().find(|(option, _)| given.has(option)) {
+fn nvlink(line: &Line) -> anyhow::Result<()> {
+    let driver = crate::open()?;
+    output::answer(|out| run(&driver, line, out))
+}
+
+fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+    let gpus = Present::named(driver, line)?;
+    if let Some((_, name)) = NOT_BUILT.iter().find(|(option, _)| line.has(option)) {
         return Err(Error::not_built(name));
     }
-    if given.has("-gBwMode") {
-        return bandwidth_mode(driver, out);
+    if line.has("getBandwidthMode") {
+        bandwidth_mode(driver, out)?;
+        return gpus.none_left_out();
     }
-    for gpu in &gpus {
+    for gpu in gpus.iter() {
         // A GPU without NVLinks is passed over.
-        let Some(links) = Links::of(gpu, given) else {
+        let Some(links) = Links::of(gpu, line) else {
             continue;
         };
         heading(gpu, out);
-        for (_, view) in VIEWS.iter().filter(|(option, _)| given.has(option)) {
-            view(&links, given, out)?;
+        for (_, view) in VIEWS.iter().filter(|(option, _)| line.has(option)) {
+            view(&links, line, out)?;
         }
     }
-    Ok(())
+    gpus.none_left_out()
 }
 
 /// The NVLinks of a GPU.
@@ -197,15 +133,17 @@ struct Links<'g, 'd> {
 }
 
 impl<'g, 'd> Links<'g, 'd> {
-    fn of(gpu: &'g Gpu<'d>, given: &Given) -> Option<Self> {
+    fn of(gpu: &'g Gpu<'d>, line: &Line) -> Option<Self> {
         let count = gpu.link_count().ok().filter(|&count| count > 0)?;
         let mut links = Self {
             gpu,
             count,
-            only: given.number("-l").and_then(|link| u32::try_from(link).ok()),
+            only: line
+                .number("link")
+                .and_then(|link| u32::try_from(link).ok()),
             up: Vec::new(),
         };
-        if VIEWS.iter().any(|(option, _)| given.has(option)) {
+        if VIEWS.iter().any(|(option, _)| line.has(option)) {
             links.up = links.ask(field::NVLINK_GET_STATE);
         }
         Some(links)
@@ -283,7 +221,7 @@ pub fn gigabytes(megabytes: i64) -> String {
 }
 
 /// `-s`.
-fn status(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+fn status(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     if links.invalid() {
         put(out, "\t Invalid Link\n");
         return Ok(());
@@ -309,7 +247,7 @@ fn status(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 /// `-c`.
-fn capabilities(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+fn capabilities(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     const NAMES: [&str; LINK_CAPABILITIES as usize] = [
         "P2P is supported",
         "Access to system memory supported",
@@ -337,7 +275,7 @@ fn capabilities(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error
 }
 
 /// `-p`.
-fn remote_ids(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+fn remote_ids(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     for link in links.shown_up() {
         let remote = links.gpu.link_remote(link).map_err(|missing| {
             let words = missing.words();
@@ -352,7 +290,7 @@ fn remote_ids(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> 
 }
 
 /// `-R`.
-fn remote_links(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+fn remote_links(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let remote_links = links.ask(field::NVLINK_REMOTE_NVLINK_ID);
     for link in links.shown() {
         match (links.gpu.link_remote(link), remote_links[link as usize]) {
@@ -377,7 +315,7 @@ fn remote_links(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error
 
 /// `-cBridge`: GPUs on one base board have no bridges, nor has one whose links
 /// lead to nothing.
-fn bridges(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+fn bridges(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let to_switches = links.gpu.switch_link_count().unwrap_or(0) > 0;
     if !to_switches
         && links
@@ -391,7 +329,7 @@ fn bridges(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
 }
 
 /// `-info`.
-fn info(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+fn info(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let encrypted = links.gpu.links_encrypted().map_err(|missing| {
         let words = missing.words();
         let message = format!(

@@ -3,35 +3,27 @@
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
-use super::subcommand::{Given, Opt, Subcommand, Takes, heading, put};
+use super::present::{Present, heading};
+use crate::output;
+use crate::render::put;
+use crate::spelling::options::Takes::Nothing;
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 
-/// The subcommand.
-pub const PCI: Subcommand = Subcommand {
+/// `pci`.
+#[rustfmt::skip]
+pub static PCI: Subcommand = Subcommand {
     name: "pci",
-    about: "Counters of the GPUs' PCIe links.",
+    about: "PCIe errors and counters",
+    notes: "",
     options: &[
-        Opt::new(
-            "-i --id",
-            Takes::Text,
-            "Only these GPUs: index, UUID or PCI bus id.",
-        ),
-        Opt::new(
-            "-gErrCnt --getErrorCounters",
-            Takes::Nothing,
-            "Show the error counters.",
-        ),
-        Opt::new(
-            "-cErrCnt --clearErrorCounters",
-            Takes::Nothing,
-            "Set the error counters to zero.",
-        ),
-        Opt::new(
-            "-gCnt --getCounters",
-            Takes::Nothing,
-            "Show the bytes sent and received.",
-        ),
+        ID,
+        opt("-gErrCnt --getErrorCounters", Nothing, "", "The error counters"),
+        opt("-cErrCnt --clearErrorCounters", Nothing, "", "Set the error counters to zero"),
+        opt("-gCnt --getCounters", Nothing, "", "The bytes sent and received"),
     ],
-    run,
+    refuses: Refuses::Tersely,
+    needs: Needs::Option,
+    run: Some(pci),
 };
 
 const ERRORS: &[(&str, u32)] = &[
@@ -61,37 +53,43 @@ const BYTES: &[(&str, u32)] = &[
 /// nvidia-smi shows so many lanes, whatever the link's width.
 const LANES: u32 = 13;
 
-fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
-    if given.has("-cErrCnt") {
+fn pci(line: &Line) -> anyhow::Result<()> {
+    let driver = crate::open()?;
+    output::answer(|out| run(&driver, line, out))
+}
+
+fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+    if line.has("clearErrorCounters") {
         return Err(Error::not_built("pci -cErrCnt"));
     }
-    for gpu in &given.gpus(driver)? {
+    let gpus = Present::named(driver, line)?;
+    for gpu in gpus.iter() {
         heading(gpu, out);
-        if given.has("-gErrCnt") {
+        if line.has("getErrorCounters") {
             counters(gpu, ERRORS, out);
             let lanes: Vec<(u32, u32)> = (0..LANES)
                 .map(|lane| (field::PCIE_COUNT_LANE_ERROR, lane))
                 .collect();
-            line("LANE_ERROR", "", out);
+            row("LANE_ERROR", "", out);
             for (lane, errors) in gpu.numbers(&lanes).into_iter().enumerate() {
                 put(out, &format!("\t lane {lane:>2}: {}\n", shown(errors)));
             }
         }
-        if given.has("-gCnt") {
+        if line.has("getCounters") {
             counters(gpu, BYTES, out);
         }
     }
-    Ok(())
+    gpus.none_left_out()
 }
 
 fn counters(gpu: &Gpu, rows: &[(&str, u32)], out: &mut Vec<u8>) {
     let ids: Vec<(u32, u32)> = rows.iter().map(|&(_, id)| (id, 0)).collect();
     for ((label, _), value) in rows.iter().zip(gpu.numbers(&ids)) {
-        line(label, &shown(value), out);
+        row(label, &shown(value), out);
     }
 }
 
-fn line(label: &str, value: &str, out: &mut Vec<u8>) {
+fn row(label: &str, value: &str, out: &mut Vec<u8>) {
     put(out, &format!("    {:<25}{value}\n", format!("{label}:")));
 }
 

@@ -1,23 +1,43 @@
 //! `pmon`: the processes on the GPUs, one line a process and sample.
 
-use std::ffi::OsString;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::dmon::MOST;
 use super::repeat::{Pace, repeat};
-use crate::args::{Args, Layout, PMON, Stamps, Watch};
+use crate::args::{Args, COUNT, FILE, Layout, OPTIONS, Stamps, Watch};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
+use crate::spelling::options::Takes::Text;
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::value::Value;
 use crate::watch::{self, Column, Process, Row};
+
+/// `pmon`.
+#[rustfmt::skip]
+pub static PMON: Subcommand = Subcommand {
+    name: "pmon",
+    about: "Watch the processes on the GPUs",
+    notes: "At most 16 GPUs, one line a process and sample, until interrupted.",
+    options: &[
+        ID,
+        opt("-d --delay", Text, "SEC", "A sample every SEC seconds, 1 to 10 (1)"),
+        COUNT,
+        opt("-s --select", Text, "LETTERS", "Columns (u): u utilization of the engines,\nm memory: frame buffer, protected"),
+        OPTIONS,
+        FILE,
+    ],
+    refuses: Refuses::WithUsage,
+    needs: Needs::Nothing,
+    run: Some(pmon),
+};
 
 const LONGEST_DELAY: u32 = 10;
 
 /// Watches the processes.
-pub fn pmon(arguments: &[OsString]) -> anyhow::Result<()> {
-    let line = Watch::read(&PMON, LONGEST_DELAY, arguments)?;
+fn pmon(line: &Line) -> anyhow::Result<()> {
+    let line = Watch::read(line, LONGEST_DELAY)?;
     let driver = crate::open()?;
     let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
     let mut gpus = crate::select(&driver, &Args::of(line.ids))?;

@@ -1,36 +1,62 @@
 //! `encodersessions` and `fbcsessions`: one line a session and sample.
 
-use std::ffi::OsString;
-
 use super::repeat::{Pace, repeat};
-use crate::args::{Args, ENCODERSESSIONS, FBCSESSIONS, Layout, Sessions, Stamps, Subcommand};
+use crate::args::{Args, Layout, Sessions, Stamps};
 use crate::nvml::{Gpu, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
+use crate::spelling::options::{Opt, Takes::MaybeText};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::value::Value;
 use crate::watch::{self, Column, Row};
 
+/// `encodersessions`.
+#[rustfmt::skip]
+pub static ENCODERSESSIONS: Subcommand = Subcommand {
+    name: "encodersessions",
+    about: "Video encoding sessions",
+    notes: "One line a session and sample, until interrupted.",
+    options: &[ID, LOOP],
+    refuses: Refuses::Tersely,
+    needs: Needs::Nothing,
+    run: Some(encoder),
+};
+
+/// `fbcsessions`.
+#[rustfmt::skip]
+pub static FBCSESSIONS: Subcommand = Subcommand {
+    name: "fbcsessions",
+    about: "Frame buffer capture sessions",
+    notes: "One line a session and sample, until interrupted.",
+    options: &[ID, LOOP],
+    refuses: Refuses::Tersely,
+    needs: Needs::Nothing,
+    run: Some(capture),
+};
+
+const LOOP: Opt = opt(
+    "-l --loop",
+    MaybeText,
+    "SEC",
+    "A sample every SEC seconds, 1 to 10; every 5 without a\nnumber, every second without this option",
+);
+
 /// Watches the video encoding sessions.
-pub fn encoder(arguments: &[OsString]) -> anyhow::Result<()> {
-    watch(&ENCODERSESSIONS, arguments, watch::ENCODER, |gpu| {
-        gpu.encoder_sessions()
-    })
+fn encoder(line: &Line) -> anyhow::Result<()> {
+    watch(line, watch::ENCODER, |gpu| gpu.encoder_sessions())
 }
 
 /// Watches the frame buffer capture sessions.
-pub fn capture(arguments: &[OsString]) -> anyhow::Result<()> {
-    watch(&FBCSESSIONS, arguments, watch::CAPTURE, |gpu| {
-        gpu.capture_sessions()
-    })
+fn capture(line: &Line) -> anyhow::Result<()> {
+    watch(line, watch::CAPTURE, |gpu| gpu.capture_sessions())
 }
 
 fn watch<T: Send>(
-    subcommand: &Subcommand,
-    arguments: &[OsString],
+    line: &Line,
     columns: &[Column<T>],
     sessions: fn(&Gpu) -> Reading<Vec<T>>,
 ) -> anyhow::Result<()> {
-    let line = Sessions::read(subcommand, arguments)?;
+    let line = Sessions::read(line);
     let driver = crate::open()?;
     let mut gpus = crate::select(&driver, &Args::of(line.ids.clone()))?;
     let pace = Pace {

@@ -6,69 +6,34 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Level, Missing, P2pCapability, Place, Reading, Sysfs};
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
 
-use super::subcommand::{Given, Opt, Subcommand, Takes, put};
+use super::present::Present;
+use crate::output;
+use crate::render::put;
+use crate::spelling::options::Takes::{Long, Nothing, Text};
+use crate::spelling::subcommand::{Line, Needs, Refuses, Subcommand, opt};
 
-/// The subcommand.
-pub const TOPO: Subcommand = Subcommand {
+/// `topo`.
+#[rustfmt::skip]
+pub static TOPO: Subcommand = Subcommand {
     name: "topo",
-    about: "How the GPUs, CPUs, network cards and drives are connected.",
+    about: "How the GPUs, CPUs and network cards are connected",
+    notes: "",
     options: &[
-        Opt::new(
-            "-m --matrix",
-            Takes::Nothing,
-            "Show how every two devices are connected.",
-        ),
-        Opt::new(
-            "-mp --matrix_pci",
-            Takes::Nothing,
-            "The same over PCIe alone, without NVLinks.",
-        ),
-        Opt::new(
-            "-nvme --matrix_nvme",
-            Takes::Nothing,
-            "Show how the GPUs and the NVMe drives are connected.",
-        ),
-        Opt::new(
-            "-i --id",
-            Takes::Text,
-            "These GPUs, for the options below: index, UUID or PCI bus id,\nseparated by commas.",
-        ),
-        Opt::new("-c --cpu", Takes::Number, "List the GPUs next to this CPU."),
-        Opt::new(
-            "-n --nearest_gpus",
-            Takes::Number,
-            "List the GPUs that share this with the GPU of -i, and nothing nearer:\n\
-             0 = a board   1 = a PCIe switch   2 = several PCIe switches\n\
-             3 = a PCIe host bridge   4 = a NUMA node   5 = the system",
-        ),
-        Opt::new(
-            "-p --gpu_path",
-            Takes::Nothing,
-            "Tell the way between the two GPUs of -i.",
-        ),
-        Opt::new(
-            "-p2p --p2pstatus",
-            Takes::Text,
-            "Show which GPUs reach each other's memory:\n\
-             r = to read   w = to write   n = over NVLink   a = for atomics   p = over PCIe",
-        ),
-        Opt::new(
-            "-C --get-numa-id-of-nearby-cpu",
-            Takes::Nothing,
-            "Tell the NUMA nodes of the CPUs next to the GPU of -i.",
-        ),
-        Opt::new(
-            "-M --get-numa-id-of-nearby-mem",
-            Takes::Nothing,
-            "Tell the NUMA nodes of the memory next to the GPU of -i.",
-        ),
-        Opt::new(
-            "-gnid --gpu-numa-id",
-            Takes::Nothing,
-            "Tell the NUMA node that the memory of the GPU of -i is.",
-        ),
+        opt("-m --matrix", Nothing, "", "How every two devices are connected"),
+        opt("-mp --matrix_pci", Nothing, "", "The same over PCIe alone, without NVLinks"),
+        opt("-nvme --matrix_nvme", Nothing, "", "How the GPUs and the NVMe drives are connected"),
+        opt("-i --id", Text, "IDS", "The GPUs that -n, -p, -C, -M and -gnid ask about:\nindex, UUID, serial or PCI bus id"),
+        opt("-c --cpu", Long, "N", "The GPUs next to this CPU"),
+        opt("-n --nearest_gpus", Long, "LEVEL", "The GPUs that share this with the GPU of -i, and\nnothing nearer: 0 a board, 1 a PCIe switch,\n2 several PCIe switches, 3 a PCIe host bridge,\n4 a NUMA node, 5 the system"),
+        opt("-p --gpu_path", Nothing, "", "The way between the two GPUs of -i"),
+        opt("-p2p --p2pstatus", Text, "LETTER", "Which GPUs reach each other's memory: r to read,\nw to write, n over NVLink, a for atomics, p over PCIe"),
+        opt("-C --get-numa-id-of-nearby-cpu", Nothing, "", "The NUMA nodes of the CPUs next to the GPU of -i"),
+        opt("-M --get-numa-id-of-nearby-mem", Nothing, "", "The NUMA nodes of the memory next to the GPU of -i"),
+        opt("-gnid --gpu-numa-id", Nothing, "", "The NUMA node that the memory of the GPU of -i is"),
     ],
-    run,
+    refuses: Refuses::Tersely,
+    needs: Needs::Option,
+    run: Some(topo),
 };
 
 /// The capabilities of `-p2p` by their letter.
@@ -82,26 +47,35 @@ const CAPABILITIES: &[(char, P2pCapability)] = &[
 
 /// What asks for exactly one GPU: the option, and how its refusal begins.
 const FOR_ONE: &[(&str, &str)] = &[
-    ("-n", "Nearest GPUs argument"),
-    ("-C", "NUMA ID of nearest CPU"),
-    ("-M", "NUMA ID of nearest memory"),
-    ("-gnid", "GPU NUMA ID command"),
+    ("nearest_gpus", "Nearest GPUs argument"),
+    ("get-numa-id-of-nearby-cpu", "NUMA ID of nearest CPU"),
+    ("get-numa-id-of-nearby-mem", "NUMA ID of nearest memory"),
+    ("gpu-numa-id", "GPU NUMA ID command"),
 ];
 
-fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+fn topo(line: &Line) -> anyhow::Result<()> {
+    let driver = crate::open()?;
+    output::answer(|out| run(&driver, line, out))
+}
+
+fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let sysfs = Sysfs::new("/sys");
-    let named = given.has("-i").then(|| given.gpus(driver)).transpose()?;
-    if let Some(level) = given.number("-n") {
-        nearest(one("-n", named.as_deref())?, level, out)?;
+    let named = match line.has("id") {
+        true => Some(Present::named(driver, line)?),
+        false => None,
+    };
+    let mut left_out = Ok(());
+    if let Some(level) = line.number("nearest_gpus") {
+        nearest(one("nearest_gpus", named.as_deref())?, level, out)?;
     }
-    if given.has("-p") {
+    if line.has("gpu_path") {
         path(named.as_deref(), out)?;
     }
-    if let Some(cpu) = given.number("-c") {
+    if let Some(cpu) = line.number("cpu") {
         near_cpu(driver, cpu, out)?;
     }
-    if given.has("-C") {
-        let gpu = one("-C", named.as_deref())?;
+    if line.has("get-numa-id-of-nearby-cpu") {
+        let gpu = one("get-numa-id-of-nearby-cpu", named.as_deref())?;
         // NVML has no question for the CPUs' nodes; they are those of the memory,
         // or else what the kernel says of the CPUs.
         let nodes = match gpu.memory_affinity() {
@@ -110,37 +84,48 @@ fn run(driver: &Driver, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
         };
         nodes_of("CPU", nodes, out)?;
     }
-    if given.has("-M") {
+    if line.has("get-numa-id-of-nearby-mem") {
         nodes_of(
             "memory",
-            one("-M", named.as_deref())?.memory_affinity(),
+            one("get-numa-id-of-nearby-mem", named.as_deref())?.memory_affinity(),
             out,
         )?;
     }
-    if given.has("-gnid") {
-        let node = one("-gnid", named.as_deref())?.numa_node();
+    if line.has("gpu-numa-id") {
+        let node = one("gpu-numa-id", named.as_deref())?.numa_node();
         put(out, &format!("{}\n", node_id(node)));
     }
-    if let Some(letter) = given.text("-p2p") {
-        p2p(driver, letter, out)?;
+    if let Some(letter) = line.text("p2pstatus") {
+        let capability = capability(letter)?;
+        let gpus = Present::all(driver).map_err(Error::count)?;
+        p2p(&gpus, capability, out);
+        left_out = left_out.and(gpus.none_left_out());
     }
-    let needs_id = ["-n", "-p", "-C", "-M", "-gnid"];
-    if given.has("-i") && !given.has_any(&needs_id) {
+    let needs_id = [
+        "nearest_gpus",
+        "gpu_path",
+        "get-numa-id-of-nearby-cpu",
+        "get-numa-id-of-nearby-mem",
+        "gpu-numa-id",
+    ];
+    if line.has("id") && !line.has_any(&needs_id) {
         return Err(Error::failed(
             "The -i command line argument must be used in conjunction with -n or -p.\n\n",
         ));
     }
     for (option, kind) in [
-        ("-m", Kind::All),
-        ("-mp", Kind::Pci),
-        ("-nvme", Kind::Drives),
+        ("matrix", Kind::All),
+        ("matrix_pci", Kind::Pci),
+        ("matrix_nvme", Kind::Drives),
     ] {
-        if given.has(option) {
-            let facts = facts(driver, &sysfs, kind)?;
+        if line.has(option) {
+            let gpus = Present::all(driver).map_err(|_| no_matrix())?;
+            let facts = facts(&gpus, &sysfs, kind)?;
             matrix(&facts, std::io::stdout().is_terminal(), out);
+            left_out = left_out.and(gpus.none_left_out());
         }
     }
-    Ok(())
+    left_out
 }
 
 /// The one GPU of `-i`, for an option that wants exactly one.
@@ -265,8 +250,8 @@ fn listed(mut indices: Vec<u32>) -> String {
     indices.join(", ")
 }
 
-/// `-p2p`.
-fn p2p(driver: &Driver, letter: &str, out: &mut Vec<u8>) -> Result<(), Error> {
+/// What the word after `-p2p` asks about: its first letter tells.
+fn capability(letter: &str) -> Result<P2pCapability, Error> {
     let letter = letter.chars().next();
     let capability = CAPABILITIES
         .iter()
@@ -276,24 +261,23 @@ fn p2p(driver: &Driver, letter: &str, out: &mut Vec<u8>) -> Result<(), Error> {
             "Invalid p2p capability index specified at the command-line\n",
         ));
     };
-    let gpus = driver.gpus().map_err(Error::count)?;
-    let gpus: Vec<Gpu> = gpus
-        .into_iter()
-        .filter(|gpu| gpu.device().is_ok())
-        .collect();
+    Ok(*capability)
+}
+
+/// `-p2p`.
+fn p2p(gpus: &[Gpu], capability: P2pCapability, out: &mut Vec<u8>) {
     let rows: Vec<_> = gpus
         .iter()
         .map(|gpu| {
             let cells = gpus.iter().map(|other| match other.index() == gpu.index() {
                 true => None,
-                false => Some(gpu.p2p_status(other, *capability)),
+                false => Some(gpu.p2p_status(other, capability)),
             });
             (gpu.index(), cells.collect())
         })
         .collect();
     let there: Vec<u32> = gpus.iter().map(Gpu::index).collect();
     peers(&there, &rows, std::io::stdout().is_terminal(), out);
-    Ok(())
 }
 
 /// A GPU with what the matrix needs of it.
@@ -311,17 +295,14 @@ struct Node<'g, 'd> {
 }
 
 /// `-m`, `-mp` and `-nvme`.
-fn facts(driver: &Driver, sysfs: &Sysfs, kind: Kind) -> Result<Matrix, Error> {
-    let failed = || Error::failed("Failed to run topology matrix\n\n");
-    let gpus = driver.gpus().map_err(|_| failed())?;
+fn facts(gpus: &[Gpu], sysfs: &Sysfs, kind: Kind) -> Result<Matrix, Error> {
     let nodes: Vec<Node> = gpus
         .iter()
-        .filter(|gpu| gpu.device().is_ok())
         .map(|gpu| node(gpu, sysfs, kind, gpus.len() > 1))
         .collect::<Reading<_>>()
-        .map_err(|_| failed())?;
+        .map_err(|_| no_matrix())?;
     if nodes.is_empty() {
-        return Err(failed());
+        return Err(no_matrix());
     }
     let others = match kind {
         Kind::Drives => sysfs.nvme_drives(),
@@ -370,6 +351,10 @@ fn facts(driver: &Driver, sysfs: &Sysfs, kind: Kind) -> Result<Matrix, Error> {
         others: others.into_iter().map(|(name, _)| name).collect(),
         rows,
     })
+}
+
+fn no_matrix() -> Error {
+    Error::failed("Failed to run topology matrix\n\n")
 }
 
 fn node<'g, 'd>(

@@ -1,6 +1,6 @@
 //! The matrices of `topo`: who is connected with whom, and how.
 
-use crate::commands::subcommand::put;
+use super::put;
 use crate::nvml::{P2pStatus, Reading};
 
 /// What a matrix is about.

@@ -13,6 +13,11 @@ pub mod xml;
 use crate::nvml::Reading;
 use crate::value::{Unit, Value, printable};
 
+/// Appends text.
+pub fn put(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
+}
+
 /// A reading of the report: its number with the unit, or why there is none.
 fn spelt(reading: &Reading<Value>, unit: Unit) -> String {
     match reading {

@@ -75,6 +75,14 @@ pub fn long(text: &str) -> Option<i32> {
     Some(value as i32)
 }
 
+/// The same in 64 bits, without a sign.
+pub fn wide(text: &str) -> Option<u64> {
+    match text {
+        "" => Some(0),
+        text => u64::try_from(unsigned(text)?).ok(),
+    }
+}
+
 fn unsigned(text: &str) -> Option<i64> {
     let text = text.trim_start();
     magnitude(text.strip_prefix('+').unwrap_or(text))
@@ -145,6 +153,13 @@ mod tests {
         for text in ["ENABLED", "1.5", "1x"] {
             assert_eq!(long(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn wide_numbers_have_no_sign() {
+        assert_eq!(wide("0x100000000"), Some(1 << 32));
+        assert_eq!(wide(""), Some(0));
+        assert_eq!(wide("-1"), None);
     }
 
     #[test]

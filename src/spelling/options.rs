@@ -22,6 +22,10 @@ pub enum Takes {
     Uint,
     /// A number with a fraction.
     Float,
+    /// A whole number as subcommands read it, cut to 32 bits.
+    Long,
+    /// A whole number of 64 bits without a sign, as subcommands read it.
+    Wide,
 }
 
 impl Takes {
@@ -53,7 +57,8 @@ impl Opt {
             .names
             .split(' ')
             .find_map(|name| name.strip_prefix("--"));
-        long.unwrap_or(self.names)
+        let short = || self.names.split(' ').next().unwrap_or_default();
+        long.unwrap_or_else(|| short().trim_start_matches('-'))
     }
 }
 
@@ -160,32 +165,4 @@ pub const GROUPS: &[Group] = &[
     Group { title: "CHANGING A UNIT", options: &[
         opt("-t --toggle-led", Int, &[Unit], "STATE", "Colour of the unit's LED: 0/GREEN, 1/AMBER"),
     ]},
-];
-
-/// The words that may stand first on a command line, and what each is for.
-/// What follows one is its own business.
-pub const SUBCOMMANDS: &[(&str, &str)] = &[
-    ("dmon", "Watch the GPUs, one line a sample"),
-    ("daemon", "Record the GPUs in the background"),
-    ("replay", "Show what the daemon recorded"),
-    ("pmon", "Watch the processes on the GPUs"),
-    ("topo", "How the GPUs, CPUs and network cards are connected"),
-    ("drain", "Take a GPU out of use, and back"),
-    ("nvlink", "State and counters of the NVLinks"),
-    ("c2c", "State of the chip-to-chip links"),
-    ("clocks", "Boost groups and sparse operation"),
-    ("encodersessions", "Video encoding sessions"),
-    ("fbcsessions", "Frame buffer capture sessions"),
-    ("vgpu", "Virtual GPUs"),
-    ("mig", "GPU instances and compute instances"),
-    ("compute-policy", "Time slices of compute work"),
-    ("boost-slider", "Boost sliders"),
-    ("power-hint", "Estimated power at given clocks"),
-    ("base-clocks", "Base clocks"),
-    ("conf-compute", "Confidential computing"),
-    ("gpm", "Performance monitoring counters"),
-    ("pci", "PCIe errors and counters"),
-    ("power-smoothing", "Power smoothing"),
-    ("power-profiles", "Workload power profiles"),
-    ("prm", "PRM registers"),
 ];

@@ -1,8 +1,10 @@
 //! What the NVLinks counted: `-e`, `-ec` and `-gt`.
 
-use crate::commands::subcommand::{Given, count, put};
+use crate::commands::present::count;
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, field};
+use crate::render::put;
+use crate::spelling::subcommand::Line;
 
 use super::Links;
 
@@ -45,7 +47,7 @@ const FEC_HISTORIES: u32 = 16;
 const NO_FIELD: [&str; 2] = ["PLR Xmit Blocks", "PLR Xmit Retry Blocks"];
 
 /// `-e`.
-pub fn errors(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn errors(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     if !links.any_up("NVLink errors", out)? {
         return Ok(());
     }
@@ -57,11 +59,11 @@ pub fn errors(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> 
     }
     for (link, values) in links.ask_shown(&fields) {
         let mut values = values.into_iter();
-        let mut line =
+        let mut row =
             |name: &str, value: String| put(out, &format!("\t Link {link}: {name}: {value}\n"));
         for ((name, _), value) in rows.iter().zip(&mut values) {
             let rate = [EFFECTIVE_BER, SYMBOL_BER].contains(name);
-            line(
+            row(
                 name,
                 if rate {
                     error_rate(value)
@@ -71,10 +73,10 @@ pub fn errors(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> 
             );
         }
         for (place, value) in values.enumerate() {
-            line(&format!("FEC Errors - {place}"), count(value));
+            row(&format!("FEC Errors - {place}"), count(value));
         }
         for name in NO_FIELD.iter().filter(|_| newer) {
-            line(name, count(Err(Missing::NotSupported)));
+            row(name, count(Err(Missing::NotSupported)));
         }
         put(out, "\n");
     }
@@ -100,7 +102,7 @@ fn is_blackwell(gpu: &Gpu) -> bool {
 
 /// `-ec`: NVML has no public question for lanes, and newer GPUs have none at all.
 /// Either ends the answer, the latter without a failure.
-pub fn lane_errors(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn lane_errors(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     if is_blackwell(links.gpu) {
         return Err(Error::new(Status::Success, "Device not supported\n"));
     }
@@ -117,7 +119,7 @@ pub fn lane_errors(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Er
 }
 
 /// `-gt`.
-pub fn throughput(links: &Links, given: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn throughput(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     const KINDS: &[(char, &str, [u32; 2])] = &[
         (
             'd',
@@ -136,7 +138,7 @@ pub fn throughput(links: &Links, given: &Given, out: &mut Vec<u8>) -> Result<(),
             ],
         ),
     ];
-    let asked = given.text("-gt").unwrap_or_default();
+    let asked = line.text("getthroughput").unwrap_or_default();
     let known = |letter| KINDS.iter().any(|(kind, _, _)| *kind == letter);
     if !asked.chars().all(known) || links.invalid() {
         return Err(Error::refused("Failed to get throughput counters\n"));

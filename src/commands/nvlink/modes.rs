@@ -1,14 +1,16 @@
 //! The modes that the NVLinks run in: `-gLowPwrInfo`, `-gLWidth` and `-gBwMode`.
 
-use crate::commands::subcommand::{Given, count, put};
+use crate::commands::present::count;
 use crate::error::Error;
 use crate::nvml::{Driver, Missing, field};
+use crate::render::put;
+use crate::spelling::subcommand::Line;
 
 use super::Links;
 use super::counters::BLACKWELL;
 
 /// `-gLowPwrInfo`, of `nvmlDeviceGetFieldValues`.
-pub fn low_power(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     const HOPPER: u32 = 9;
     match links.gpu.architecture() {
         Ok(HOPPER..) => {}
@@ -76,7 +78,7 @@ pub fn low_power(links: &Links, _: &Given, out: &mut Vec<u8>) -> Result<(), Erro
 
 /// `-gLWidth`: NVML has no public question for the width, and nvidia-smi does
 /// not ask boards before Blackwell.
-pub fn width(links: &Links, _: &Given, _: &mut Vec<u8>) -> Result<(), Error> {
+pub fn width(links: &Links, _: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
     let missing = match links.gpu.architecture() {
         Ok(BLACKWELL..) => Missing::NotSupported,
         Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),

@@ -1,0 +1,79 @@
+//! The GPUs that a subcommand tells of: those that NVML gives a handle for.
+
+use std::ops::Deref;
+
+use crate::args::Args;
+use crate::error::Error;
+use crate::nvml::{Driver, Gpu, Missing, Reading};
+use crate::render::put;
+use crate::spelling::subcommand::Line;
+
+/// GPUs that have a handle, and the first that has none.
+pub struct Present<'d> {
+    gpus: Vec<Gpu<'d>>,
+    left_out: Option<(u32, Missing)>,
+}
+
+impl<'d> Present<'d> {
+    /// All of the machine.
+    pub fn all(driver: &'d Driver) -> Reading<Self> {
+        driver.gpus().map(Self::of)
+    }
+
+    /// Those that `-i` names, each of which must have a handle, or all.
+    pub fn named(driver: &'d Driver, line: &Line) -> Result<Self, Error> {
+        let ids = line.text("id").map(str::to_owned);
+        let named = ids.is_some();
+        let present = Self::of(crate::select(driver, &Args::of(ids))?);
+        if named {
+            present.none_left_out()?;
+        }
+        Ok(present)
+    }
+
+    fn of(mut gpus: Vec<Gpu<'d>>) -> Self {
+        let left_out = gpus
+            .iter()
+            .find_map(|gpu| Some((gpu.index(), gpu.device().err()?)));
+        gpus.retain(|gpu| gpu.device().is_ok());
+        Self { gpus, left_out }
+    }
+
+    /// A GPU without a handle has no place in the answer, so that it is told of
+    /// after it.
+    pub fn none_left_out(&self) -> Result<(), Error> {
+        match self.left_out {
+            None => Ok(()),
+            Some((index, missing)) => Err(Error::no_handle(index, missing)),
+        }
+    }
+}
+
+impl<'d> Deref for Present<'d> {
+    type Target = [Gpu<'d>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.gpus
+    }
+}
+
+/// The line above what is said of a GPU.
+pub fn heading(gpu: &Gpu, out: &mut Vec<u8>) {
+    let shown = |text: Reading<String>| {
+        text.unwrap_or_else(|missing| missing.words_or_not_available().to_owned())
+    };
+    let (name, uuid) = (shown(gpu.name()), shown(gpu.uuid()));
+    let name = crate::value::printable(&name);
+    put(
+        out,
+        &format!("GPU {}: {name} (UUID: {uuid})\n", gpu.index()),
+    );
+}
+
+/// A count, or "N/A" or the words for why there is none.
+pub fn count(reading: Reading<i64>) -> String {
+    reading.map_or_else(
+        |missing| missing.words_or_not_available().to_owned(),
+        |n| n.to_string(),
+    )
+}

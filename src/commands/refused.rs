@@ -1,0 +1,39 @@
+//! `clocks` and `compute-policy`, which only NVML's private functions can do.
+
+use crate::error::Error;
+use crate::spelling::options::Takes::{Long, Nothing};
+use crate::spelling::subcommand::{ID, Needs, Refuses, Subcommand, opt};
+
+/// `clocks`.
+#[rustfmt::skip]
+pub static CLOCKS: Subcommand = Subcommand {
+    name: "clocks",
+    about: "Boost groups and sparse operation",
+    notes: "NVML has no public functions for these: what is asked for is refused.",
+    options: &[
+        ID,
+        opt("--sync-boost-list", Nothing, "", "The groups of GPUs that boost together"),
+        opt("--sync-boost-add", Nothing, "", "Make the GPUs of -i such a group"),
+        opt("--sync-boost-remove", Long, "GROUP", "Dissolve a group"),
+        opt("-som --sparse-operation-mode", Long, "MODE", "Sparse operation: 0/DISABLED, 1/ENABLED"),
+    ],
+    refuses: Refuses::Tersely,
+    needs: Needs::Command,
+    run: Some(|_| Err(Error::out_of_reach("boost groups and sparse operation").into())),
+};
+
+/// `compute-policy`.
+#[rustfmt::skip]
+pub static COMPUTE_POLICY: Subcommand = Subcommand {
+    name: "compute-policy",
+    about: "Time slices of compute work",
+    notes: "NVML has no public functions for these: what is asked for is refused.",
+    options: &[
+        ID,
+        opt("-l --list", Nothing, "", "The policies of the GPUs"),
+        opt("--set-timeslice", Long, "SLICE", "0 default, 1 short, 2 medium, 3 long"),
+    ],
+    refuses: Refuses::Tersely,
+    needs: Needs::Command,
+    run: Some(|_| Err(Error::out_of_reach("compute policies").into())),
+};
