@@ -27,6 +27,8 @@ pub struct Args {
     pub file: Option<PathBuf>,
     /// `-l` and `-lms`: how long until the next time; without them there is none.
     pub every: Option<Interval>,
+    /// `--timeout`: how long NVML is waited for; without it as long as it takes.
+    pub timeout: Option<Duration>,
 }
 
 /// How long from one sample to the next, as written.
@@ -196,7 +198,17 @@ impl Format {
 impl Args {
     /// Reads what follows the program's name.
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
-        let mut arguments = spelling::without_debug(arguments.into_iter().collect())?;
+        let arguments = arguments.into_iter().collect();
+        let (arguments, timeout) = spelling::timeout::without(arguments)?;
+        Ok(Self {
+            timeout,
+            ..Self::read_real(arguments)?
+        })
+    }
+
+    /// Reads what nvidia-smi knows too.
+    fn read_real(arguments: Vec<OsString>) -> Result<Self, Error> {
+        let mut arguments = spelling::without_debug(arguments)?;
         let text: Vec<String> = arguments
             .iter()
             .map(|raw| raw.clone().into_string().map_err(not_text))
@@ -221,6 +233,15 @@ impl Args {
 }
 
 impl Args {
+    /// Whether it goes on until it is interrupted.
+    pub fn is_endless(&self) -> bool {
+        let views = ["dmon", "pmon", "encodersessions", "fbcsessions"];
+        match &self.command {
+            Command::Subcommand { name, .. } => views.contains(name),
+            _ => self.every.is_some(),
+        }
+    }
+
     /// Those GPUs, and nothing else.
     pub fn of(ids: Option<String>) -> Self {
         Self {

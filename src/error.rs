@@ -1,10 +1,12 @@
 //! What nvsmi says when it cannot answer, and the exit status it says it with.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use crate::nvml::{Missing, OpenError, Unanswered};
+use crate::nvml::{Missing, OpenError, Stuck, Unanswered};
 
 /// The exit statuses of nvidia-smi; scripts tell failures apart by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,8 @@ pub enum Status {
     InUse = 19,
     /// The driver has run out of a resource.
     InsufficientResources = 23,
+    /// NVML did not answer within `--timeout`; `timeout` of coreutils ends so too.
+    TimedOut = 124,
     /// Everything else.
     Other = 255,
 }
@@ -160,6 +164,33 @@ impl Error {
     /// A subcommand that could not do what it should.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(Status::Other, message)
+    }
+
+    /// A `--timeout`, or what stands for it, that is no time.
+    pub fn timeout(name: &str, value: &OsStr) -> Self {
+        let value = value.display();
+        Self::refused(format!(
+            "Provided {name} value \"{value}\" is not a number of seconds greater than 0.\n"
+        ))
+    }
+
+    /// Questions that NVML did not answer within `--timeout`; told on stderr,
+    /// beside the answer.
+    pub fn stuck(stuck: &[Stuck], limit: Duration) -> Self {
+        let mut message = String::new();
+        for question in stuck {
+            let who = match question.gpu {
+                Some(index) => format!("GPU {index}"),
+                None => "The driver".to_owned(),
+            };
+            let (function, limit) = (&question.function, limit.as_secs_f64());
+            message += &format!("{who} did not answer {function} within {limit} s.\n");
+        }
+        if stuck.iter().any(Stuck::changes) {
+            message += "The change that was asked for may have been made or not, or may yet be.\n";
+        }
+        message += "The kernel log may say why: look for lines with Xid or NVRM, dmesg | grep -E 'Xid|NVRM'.\n";
+        Self::new(Status::TimedOut, message)
     }
 
     /// A GPU that is to be changed, or that `-i` of a subcommand names, has no handle.

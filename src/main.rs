@@ -13,6 +13,7 @@ mod help;
 mod kernel;
 mod nvml;
 mod output;
+mod overseer;
 mod render;
 mod sections;
 mod spelling;
@@ -31,16 +32,44 @@ use crate::error::Error;
 use crate::kernel::Kernel;
 use crate::nvml::{Driver, Gpu};
 use crate::output::Output;
+use crate::spelling::timeout;
 
 fn main() -> ExitCode {
-    match run() {
+    let (args, limit) = match read() {
+        Ok(line) => line,
+        Err(error) => return report(&error.into()),
+    };
+    if let Some(limit) = limit {
+        if let Some(status) = overseer::oversee(args.is_endless()) {
+            return status;
+        }
+        nvml::wait_at_most(limit);
+    }
+    let status = match run(&args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => report(&failure),
+    };
+    match (nvml::stuck(), limit) {
+        (stuck, Some(limit)) if !stuck.is_empty() => {
+            let error = Error::stuck(&stuck, limit);
+            let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{error}"));
+            overseer::abandon(error.status() as u8)
+        }
+        _ => status,
     }
 }
 
-fn run() -> anyhow::Result<()> {
+/// The command line, and how long it lets NVML take.
+fn read() -> Result<(Args, Option<Duration>), Error> {
     let args = Args::read(std::env::args_os().skip(1))?;
+    let limit = match args.timeout {
+        None => timeout::from_variable(std::env::var_os(timeout::VARIABLE))?,
+        limit => limit,
+    };
+    Ok((args, limit))
+}
+
+fn run(args: &Args) -> anyhow::Result<()> {
     let mut answer = Vec::new();
     match &args.command {
         Command::Help => help::usage(&mut answer),
@@ -49,9 +78,9 @@ fn run() -> anyhow::Result<()> {
         Command::ListExcluded => list::excluded(&open()?, &mut answer)?,
         Command::Version => version::version(&open()?, &mut answer),
         Command::Summary { columns } => {
-            let every = interval(&args)?;
+            let every = interval(args)?;
             let driver = open()?;
-            let mut gpus = select(&driver, &args)?;
+            let mut gpus = select(&driver, args)?;
             let columns = args::columns(*columns)?;
             let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
             repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
@@ -66,8 +95,8 @@ fn run() -> anyhow::Result<()> {
         } => {
             let driver = open()?;
             let query = query::prepare(*list, fields, format.as_deref())?;
-            let every = interval(&args)?;
-            let mut gpus = select(&driver, &args)?;
+            let every = interval(args)?;
+            let mut gpus = select(&driver, args)?;
             let mut output = Output::open(args.file.as_deref(), Error::query_file)?;
             repeat(
                 every,
@@ -86,12 +115,12 @@ fn run() -> anyhow::Result<()> {
             dtd,
             unit,
         } => {
-            let every = interval(&args)?;
+            let every = interval(args)?;
             let driver = open()?;
             let report = log::Report::new(display.as_deref(), *xml, *dtd)?;
             let mut gpus = match unit {
                 true => log::no_units(&driver, args.ids.as_deref()).map(|()| Vec::new()),
-                false => select(&driver, &args),
+                false => select(&driver, args),
             }?;
             let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
             repeat(
@@ -114,9 +143,9 @@ fn run() -> anyhow::Result<()> {
         Command::Modify(asked) => {
             let driver = open()?;
             if let Some(Change::GpuReset { kind }) = &asked.change {
-                return reset(driver, &args, kind.as_deref(), asked.dry_run);
+                return reset(driver, args, kind.as_deref(), asked.dry_run);
             }
-            let gpus = select(&driver, &args)?;
+            let gpus = select(&driver, args)?;
             let change = asked.change.as_ref().ok_or_else(Modify::nothing)?;
             return modify::modify(&gpus, asked, change, Output::stdout()?);
         }

@@ -15,6 +15,7 @@
 pub mod number;
 pub mod options;
 pub mod subcommand;
+pub mod timeout;
 
 use std::ffi::OsString;
 

@@ -170,6 +170,7 @@ pub fn query(line: &Line) -> Result<Args, Error> {
         ids: query.id,
         file: query.filename.map(PathBuf::from),
         every: query.repeat.every(),
+        ..Args::default()
     })
 }
 
@@ -255,6 +256,7 @@ pub fn log(line: &Line) -> Result<Args, Error> {
         ids: log.id,
         file: log.filename.map(PathBuf::from),
         every,
+        ..Args::default()
     })
 }
 

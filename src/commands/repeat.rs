@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use jiff::ZonedDateTime as Time;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level;
 
 use crate::clock;
-use crate::nvml::Gpu;
+use crate::nvml::{self, Gpu};
 use crate::output::{self, Output};
 
 /// Below this, a loop would do nothing but sample.
@@ -49,8 +50,12 @@ pub fn repeat<'d>(
     let mut due = Instant::now();
     let mut taken = 0;
     loop {
+        nvml::begin_sample();
         sample(gpus, &clock::now(), &mut answer);
         output.write(&answer)?;
+        if !nvml::stuck().is_empty() {
+            return Ok(());
+        }
         if let Some(count) = count {
             taken += 1;
             if taken == count {
@@ -86,18 +91,28 @@ fn next(due: Instant, every: Duration, now: Instant) -> Option<Instant> {
 /// The real tool ends a loop on these signals with status 0. So does nvsmi at
 /// once, but for an answer that is being written: that is finished, unless a
 /// second signal comes.
-fn end_on_signals() -> io::Result<()> {
+pub fn end_on_signals() -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
-            while output::is_writing() && signals.pending().next().is_none() {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            // Whatever the other thread is in the middle of.
-            signal_hook::low_level::exit(0);
+            end_when(|| signals.pending().next().is_some());
         }
     });
     Ok(())
+}
+
+/// Ends at once, but for an answer that is being written.
+pub fn end() -> ! {
+    end_when(|| false)
+}
+
+/// Ends when no answer is being written, or when pressed.
+fn end_when(mut pressed: impl FnMut() -> bool) -> ! {
+    while output::is_writing() && !pressed() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Whatever the other thread is in the middle of.
+    low_level::exit(0)
 }
 
 #[cfg(test)]

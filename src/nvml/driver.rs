@@ -1,17 +1,17 @@
 //! The driver: opened once, asked for GPUs by whatever name they are known.
 
 use std::ffi::OsStr;
-use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
+use nvml_wrapper::{Device, Nvml};
 use nvml_wrapper_sys::bindings::NvmlLib;
 
 use super::gpu::Gpu;
 use super::parallel::each;
-use super::raw;
+use super::raw::patience::{self, Asked};
+use super::raw::{self, system};
 use super::reading::{Missing, Reading};
 
 /// Where NVML may be: by name first, which honours LD_LIBRARY_PATH and the
@@ -67,9 +67,10 @@ impl Unanswered {
 /// The driver, by way of NVML.
 ///
 /// It is not shut down: the process is about to end, which gives everything back
-/// at once, and `nvmlShutdown` takes 2 to 8 ms.
+/// at once, and `nvmlShutdown` takes 2 to 8 ms. Nor is the library unloaded, ever:
+/// a question may still be out that nobody waits for any more.
 pub struct Driver {
-    nvml: ManuallyDrop<Nvml>,
+    nvml: &'static Nvml,
     count: OnceLock<Reading<u32>>,
     version: OnceLock<Reading<String>>,
 }
@@ -78,20 +79,27 @@ impl Driver {
     /// Loads NVML and initialises it (`nvmlInit_v2`). No GPU is touched.
     pub fn open() -> Result<Self, OpenError> {
         for library in LIBRARIES {
-            match Nvml::builder().lib_path(OsStr::new(library)).init() {
-                Ok(nvml) => {
+            let init = || Ok(Nvml::builder().lib_path(OsStr::new(library)).init());
+            match patience::wait(Asked::Driver, || "nvmlInit_v2".to_owned(), init) {
+                Ok(Ok(nvml)) => {
                     return Ok(Self {
-                        nvml: ManuallyDrop::new(nvml),
+                        nvml: Box::leak(Box::new(nvml)),
                         count: OnceLock::new(),
                         version: OnceLock::new(),
                     });
                 }
-                Err(NvmlError::LibloadingError(_)) => {}
-                Err(error) => {
+                Ok(Err(NvmlError::LibloadingError(_))) => {}
+                Ok(Err(error)) => {
                     let library = raw::version_without_init(Path::new(library)).ok();
                     return Err(OpenError::Init {
                         code: error.into(),
                         library: library.map(|version| short_version(&version)),
+                    });
+                }
+                Err(code) => {
+                    return Err(OpenError::Init {
+                        code,
+                        library: None,
                     });
                 }
             }
@@ -107,44 +115,51 @@ impl Driver {
     /// Ends the use of NVML (`nvmlShutdown`), which lets go of the GPUs' device
     /// files.
     pub fn close(self) {
-        drop(ManuallyDrop::into_inner(self.nvml));
+        let f = &self.lib().nvmlShutdown;
+        // There is nothing to be done about one that fails.
+        let _ = raw::ask_driver(f, |f| system::shutdown(f));
     }
 
     /// For the questions that other files here put.
-    pub(super) fn nvml(&self) -> &Nvml {
-        &self.nvml
+    pub(super) fn nvml(&self) -> &'static Nvml {
+        self.nvml
     }
 
     /// How many GPUs there are, those that cannot be used included,
     /// `nvmlDeviceGetCount_v2`.
     pub fn gpu_count(&self) -> Reading<u32> {
-        *self.count.get_or_init(|| Ok(self.nvml.device_count()?))
+        *self
+            .count
+            .get_or_init(|| system::get(&self.lib().nvmlDeviceGetCount_v2))
     }
 
     /// The driver's version, `nvmlSystemGetDriverVersion`: `580.159.04`.
     pub fn version(&self) -> Reading<String> {
         self.version
-            .get_or_init(|| Ok(self.nvml.sys_driver_version()?))
+            .get_or_init(|| raw::driver_version(self.nvml))
             .clone()
     }
 
     /// The library's version, `nvmlSystemGetNVMLVersion`, without the CUDA
     /// release before it and the patch level behind it: `580.159`.
     pub fn library_version(&self) -> Reading<String> {
-        Ok(short_version(&self.nvml.sys_nvml_version()?))
+        let f = &self.lib().nvmlSystemGetNVMLVersion;
+        let version = raw::wrapped_driver(f, self.nvml, Nvml::sys_nvml_version)?;
+        Ok(short_version(&version))
     }
 
     /// The newest CUDA that the driver serves, major and minor,
     /// `nvmlSystemGetCudaDriverVersion_v2`.
     pub fn cuda_version(&self) -> Reading<(i32, i32)> {
-        let version = self.nvml.sys_cuda_driver_version()?;
+        let version: i32 = system::get(&self.lib().nvmlSystemGetCudaDriverVersion_v2)?;
         Ok((version / 1000, version % 1000 / 10))
     }
 
     /// GPUs that the driver was told to leave alone, as (bus id, UUID),
     /// `nvmlGetExcludedDeviceInfoByIndex`.
     pub fn excluded_gpus(&self) -> Reading<Vec<(String, String)>> {
-        (0..self.nvml.excluded_device_count()?)
+        let count: u32 = system::get(&self.lib().nvmlGetExcludedDeviceCount)?;
+        (0..count)
             .map(|index| raw::excluded_gpu(self.nvml.lib(), index))
             .collect()
     }
@@ -181,10 +196,7 @@ impl Driver {
 
     /// The GPU at an index.
     fn gpu(&self, index: u32) -> Gpu<'_> {
-        Gpu::new(
-            index,
-            self.nvml.device_by_index(index).map_err(Missing::from),
-        )
+        Gpu::new(index, raw::handle(self.nvml, index))
     }
 
     /// The GPUs that a list of identifiers names, each once, in NVML's order:
@@ -208,16 +220,21 @@ impl Driver {
 
     /// The GPU with this UUID, bus id or serial number, beside those found before.
     fn find(&self, identifier: &str, before: &[Gpu]) -> Result<Option<Gpu<'_>>, Unanswered> {
-        let device = if identifier.starts_with("GPU-") {
-            Some(self.nvml.device_by_uuid(identifier))
+        let name = identifier.to_owned();
+        let found = if identifier.starts_with("GPU-") {
+            let f = &self.lib().nvmlDeviceGetHandleByUUID;
+            Some(raw::wrapped_driver(f, self.nvml, |nvml| {
+                with_index(nvml.device_by_uuid(name)?)
+            }))
         } else if identifier.contains(':') {
-            Some(self.nvml.device_by_pci_bus_id(identifier))
+            let f = &self.lib().nvmlDeviceGetHandleByPciBusId_v2;
+            Some(raw::wrapped_driver(f, self.nvml, |nvml| {
+                with_index(nvml.device_by_pci_bus_id(name)?)
+            }))
         } else {
             None
         };
-        if let Some(Ok(device)) = device
-            && let Ok(index) = device.index()
-        {
+        if let Some(Ok((index, device))) = found {
             return Ok(Some(Gpu::new(index, Ok(device))));
         }
         if identifier.contains(':') && !is_bus_id(identifier) {
@@ -245,6 +262,10 @@ impl Driver {
         }
         unanswered.map_or(Ok(None), Err)
     }
+}
+
+fn with_index(device: Device) -> Result<(u32, Device), NvmlError> {
+    Ok((device.index()?, device))
 }
 
 /// Whether it reads as `[domain:]bus:device.function`, or without the function

@@ -27,6 +27,9 @@ pub struct Gpu<'d> {
 impl<'d> Gpu<'d> {
     /// The GPU with this `index` and what `nvmlDeviceGetHandleBy...` said.
     pub fn new(index: u32, device: Reading<Device<'d>>) -> Self {
+        if let Ok(device) = &device {
+            raw::patience::belongs_to(device, index);
+        }
         Self {
             index,
             device,
@@ -122,22 +125,37 @@ impl<'d> Gpu<'d> {
 
     /// A clock now, MHz, `nvmlDeviceGetClockInfo`.
     pub fn clock(&self, kind: Clock) -> Reading<u32> {
-        self.moving
-            .clocks
-            .get_or_ask(kind.as_c(), || Ok(self.device()?.clock_info(kind)?))
+        self.moving.clocks.get_or_ask(kind.as_c(), || {
+            let device = self.device()?;
+            raw::get_for(
+                &device.nvml().lib().nvmlDeviceGetClockInfo,
+                device,
+                kind.as_c(),
+            )
+        })
     }
 
     /// The highest that a clock can be, MHz, `nvmlDeviceGetMaxClockInfo`.
     pub fn max_clock(&self, kind: Clock) -> Reading<u32> {
-        self.moving
-            .max_clocks
-            .get_or_ask(kind.as_c(), || Ok(self.device()?.max_clock_info(kind)?))
+        self.moving.max_clocks.get_or_ask(kind.as_c(), || {
+            let device = self.device()?;
+            raw::get_for(
+                &device.nvml().lib().nvmlDeviceGetMaxClockInfo,
+                device,
+                kind.as_c(),
+            )
+        })
     }
 
     /// The clock that applications run at, MHz, `nvmlDeviceGetApplicationsClock`.
     pub fn application_clock(&self, kind: Clock) -> Reading<u32> {
         self.moving.application_clocks.get_or_ask(kind.as_c(), || {
-            Ok(self.device()?.applications_clock(kind)?)
+            let device = self.device()?;
+            raw::get_for(
+                &device.nvml().lib().nvmlDeviceGetApplicationsClock,
+                device,
+                kind.as_c(),
+            )
         })
     }
 
@@ -147,7 +165,12 @@ impl<'d> Gpu<'d> {
         self.moving
             .default_application_clocks
             .get_or_ask(kind.as_c(), || {
-                Ok(self.device()?.default_applications_clock(kind)?)
+                let device = self.device()?;
+                raw::get_for(
+                    &device.nvml().lib().nvmlDeviceGetDefaultApplicationsClock,
+                    device,
+                    kind.as_c(),
+                )
             })
     }
 
@@ -266,7 +289,7 @@ pub(super) fn field_id(device: &Device, id: u32) -> Reading<u32> {
     use nvml_wrapper::FieldIdScheme::*;
     let scheme = device.nvml().field_id_scheme();
     if scheme == V12 && id >= 251 {
-        device.nvml().sys_driver_version()?;
+        raw::driver_version(device.nvml())?;
     }
     match (scheme, id) {
         (V13Update1, id) => Ok(id),
@@ -331,7 +354,7 @@ macro_rules! questions {
                         let $device = self.device()?;
                         let $lib = $device.nvml().lib();
                         let _ = $lib;
-                        $ask.map_err(Missing::from)
+                        $ask
                     }).clone()
                 }
             )*
@@ -369,9 +392,9 @@ questions! { lasting / Lasting {}
     /// The highest PCIe generation of the GPU alone, `nvmlDeviceGetGpuMaxPcieLinkGeneration`.
     gpu_max_pcie_generation: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetGpuMaxPcieLinkGeneration, device);
     /// The highest PCIe generation here, `nvmlDeviceGetMaxPcieLinkGeneration`.
-    max_pcie_generation: u32 = |device, lib| device.max_pcie_link_gen();
+    max_pcie_generation: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetMaxPcieLinkGeneration, device);
     /// The widest PCIe link here, lanes, `nvmlDeviceGetMaxPcieLinkWidth`.
-    max_pcie_width: u32 = |device, lib| device.max_pcie_link_width();
+    max_pcie_width: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetMaxPcieLinkWidth, device);
     /// How many MIG devices there can be, `nvmlDeviceGetMaxMigDeviceCount`.
     max_mig_devices: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetMaxMigDeviceCount, device);
 }
@@ -388,9 +411,9 @@ questions! { moving / Moving {
         retired_pages: Memo<u32, Vec<(u64, u64)>>,
     }
     /// The PCIe generation in use, `nvmlDeviceGetCurrPcieLinkGeneration`.
-    pcie_generation: u32 = |device, lib| device.current_pcie_link_gen();
+    pcie_generation: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetCurrPcieLinkGeneration, device);
     /// The PCIe lanes in use, `nvmlDeviceGetCurrPcieLinkWidth`.
-    pcie_width: u32 = |device, lib| device.current_pcie_link_width();
+    pcie_width: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetCurrPcieLinkWidth, device);
     /// Whether a display could be connected, `nvmlDeviceGetDisplayMode`.
     display_connected: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetDisplayMode, device);
     /// Whether a display is initialised, `nvmlDeviceGetDisplayActive`.
@@ -403,7 +426,7 @@ questions! { moving / Moving {
     /// Whether ended processes are accounted for, `nvmlDeviceGetAccountingMode`.
     accounting: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetAccountingMode, device);
     /// How many processes accounting can hold, `nvmlDeviceGetAccountingBufferSize`.
-    accounting_buffer_size: u32 = |device, lib| device.accounting_buffer_size();
+    accounting_buffer_size: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetAccountingBufferSize, device);
     /// Windows' driver models, current and pending (0 WDDM, 1 TCC, 2 MCDM),
     /// `nvmlDeviceGetDriverModel_v2`.
     driver_models: (u32, u32) = |device, lib|
@@ -462,7 +485,7 @@ questions! { moving / Moving {
     /// SRAM errors by kind, `nvmlDeviceGetSramEccErrorStatus`.
     sram_errors: Sram = |device, lib| raw::get_versioned(&lib.nvmlDeviceGetSramEccErrorStatus, device, |_| ());
     /// Whether retired pages wait for a reboot, `nvmlDeviceGetRetiredPagesPendingStatus`.
-    retirement_pending: bool = |device, lib| device.are_pages_pending_retired();
+    retirement_pending: bool = |device, lib| raw::get_switch(&lib.nvmlDeviceGetRetiredPagesPendingStatus, device);
     /// Remapped rows, `nvmlDeviceGetRemappedRows`.
     remapped_rows: RemappedRows = |device, lib| raw::get_four(&lib.nvmlDeviceGetRemappedRows, device)
         .map(|[correctable, uncorrectable, pending, failure]| RemappedRows {
@@ -488,13 +511,13 @@ questions! { moving / Moving {
     power_management: bool = |device, lib| raw::get(&lib.nvmlDeviceGetPowerManagementMode, device)
         .map(|mode: u32| mode != 0);
     /// Milliwatts, averaged over a second on most boards, `nvmlDeviceGetPowerUsage`.
-    power_usage: u32 = |device, lib| device.power_usage();
+    power_usage: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetPowerUsage, device);
     /// The limit that was asked for, milliwatts, `nvmlDeviceGetPowerManagementLimit`.
-    power_limit: u32 = |device, lib| device.power_management_limit();
+    power_limit: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetPowerManagementLimit, device);
     /// The limit in force, milliwatts, `nvmlDeviceGetEnforcedPowerLimit`.
-    enforced_power_limit: u32 = |device, lib| device.enforced_power_limit();
+    enforced_power_limit: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetEnforcedPowerLimit, device);
     /// The limit without anybody's wish, milliwatts, `nvmlDeviceGetPowerManagementDefaultLimit`.
-    default_power_limit: u32 = |device, lib| device.power_management_limit_default();
+    default_power_limit: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetPowerManagementDefaultLimit, device);
     /// The lowest and the highest limit, milliwatts, `nvmlDeviceGetPowerManagementLimitConstraints`.
     power_limit_range: (u32, u32) = |device, lib|
         raw::get_pair(&lib.nvmlDeviceGetPowerManagementLimitConstraints, device);

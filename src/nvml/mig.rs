@@ -30,17 +30,15 @@ impl<'d> Gpu<'d> {
         let device = self.device()?;
         (0..self.max_mig_devices()?)
             .map(|index| {
-                (
-                    index,
-                    device.mig_device_by_index(index).map_err(Missing::from),
-                )
+                let f = &device.nvml().lib().nvmlDeviceGetMigDeviceHandleByIndex;
+                let mig = raw::wrapped(f, device, move |device| device.mig_device_by_index(index));
+                (index, mig)
             })
             .filter(|(_, device)| !matches!(device, Err(Missing::NOT_FOUND)))
             .map(|(index, device)| {
-                Ok(MigDevice {
-                    index,
-                    device: device?,
-                })
+                let device = device?;
+                raw::patience::belongs_to(&device, self.index());
+                Ok(MigDevice { index, device })
             })
             .collect()
     }

@@ -3,22 +3,26 @@
 //!
 //! Every function here takes the symbol that [`NvmlLib`] found (or failed to
 //! find) and makes exactly one call of one shape. The shape is checked by the
-//! type of the symbol, so that callers stay safe code.
+//! type of the symbol, so that callers stay safe code. Each call goes through
+//! [`ask`] or [`ask_driver`], which know how long to wait for it.
 #![allow(unsafe_code, reason = "this is where NVML is called")]
 // The constants of NVML's enums, in patterns.
 #![allow(non_upper_case_globals)]
 
+pub mod patience;
 pub mod set;
 pub mod system;
 
 use std::ffi::{CStr, c_char};
 use std::mem::{MaybeUninit, size_of};
 
-use nvml_wrapper::Device;
+use nvml_wrapper::error::NvmlError;
+use nvml_wrapper::{Device, Nvml};
 use nvml_wrapper_sys::bindings::*;
 
 use super::facts::{Context, Memory};
 use super::reading::{Missing, Reading};
+use patience::{Asked, name};
 
 /// A symbol of the library, or why it has none; `E` is libloading's error.
 type Symbol<F, E> = Result<F, E>;
@@ -27,7 +31,7 @@ type Symbol<F, E> = Result<F, E>;
 ///
 /// # Safety
 /// All zeroes must be a valid value.
-pub unsafe trait Plain: Copy {}
+pub unsafe trait Plain: Copy + Send + 'static {}
 
 /// A struct whose first member tells NVML which version of it the caller means.
 pub trait Versioned: Plain {
@@ -158,6 +162,75 @@ fn checked(code: nvmlReturn_t) -> Reading<()> {
     }
 }
 
+/// Asks a device by one function of the library. `call` may come back later
+/// than this does, so that what NVML writes to must be its own.
+pub fn ask<F: Copy + Send + 'static, E, R: Send + 'static>(
+    f: &Symbol<F, E>,
+    device: &Device,
+    call: impl FnOnce(F, Device<'static>) -> Reading<R> + Send + 'static,
+) -> Reading<R> {
+    let f = found(f)?;
+    let lasting = lasting(device);
+    patience::wait(Asked::Device(device), || name(f), move || call(f, lasting))
+}
+
+/// As [`ask`], of the driver.
+pub fn ask_driver<F: Copy + Send + 'static, E, R: Send + 'static>(
+    f: &Symbol<F, E>,
+    call: impl FnOnce(F) -> Reading<R> + Send + 'static,
+) -> Reading<R> {
+    let f = found(f)?;
+    patience::wait(Asked::Driver, || name(f), move || call(f))
+}
+
+/// A device's question that nvml-wrapper puts, by the function that it calls.
+pub fn wrapped<F: Copy + Send + 'static, E, R: Send + 'static>(
+    f: &Symbol<F, E>,
+    device: &Device,
+    call: impl FnOnce(Device<'static>) -> Result<R, NvmlError> + Send + 'static,
+) -> Reading<R> {
+    ask(f, device, move |_, device| Ok(call(device)?))
+}
+
+/// As [`wrapped`], of the driver.
+pub fn wrapped_driver<F: Copy + Send + 'static, E, R: Send + 'static>(
+    f: &Symbol<F, E>,
+    nvml: &'static Nvml,
+    call: impl FnOnce(&'static Nvml) -> Result<R, NvmlError> + Send + 'static,
+) -> Reading<R> {
+    ask_driver(f, move |_| Ok(call(nvml)?))
+}
+
+/// `nvmlSystemGetDriverVersion`: `580.159.04`.
+pub fn driver_version(nvml: &Nvml) -> Reading<String> {
+    let f = &nvml.lib().nvmlSystemGetDriverVersion;
+    ask_driver(f, |f| {
+        let mut buffer = [0u8; 80];
+        // SAFETY: a buffer of the length that is told.
+        checked(unsafe { f(buffer.as_mut_ptr().cast(), buffer.len() as u32) })?;
+        Ok(text(&buffer))
+    })
+}
+
+/// The handle of a GPU, `nvmlDeviceGetHandleByIndex_v2`.
+pub fn handle(nvml: &'static Nvml, index: u32) -> Reading<Device<'static>> {
+    let f = found(&nvml.lib().nvmlDeviceGetHandleByIndex_v2)?;
+    patience::wait(
+        Asked::Gpu(index),
+        || name(f),
+        move || Ok(nvml.device_by_index(index)?),
+    )
+}
+
+/// A handle for as long as the library is there.
+pub fn lasting(device: &Device) -> Device<'static> {
+    // SAFETY: the one `Nvml` there is lives as long as the process, see `Driver`.
+    unsafe {
+        let nvml: &'static Nvml = &*std::ptr::from_ref(device.nvml());
+        Device::new(device.handle(), nvml)
+    }
+}
+
 fn zeroed<T: Plain>() -> T {
     // SAFETY: `Plain` promises that all zeroes are a value.
     unsafe { MaybeUninit::zeroed().assume_init() }
@@ -165,16 +238,21 @@ fn zeroed<T: Plain>() -> T {
 
 /// `NVML_STRUCT_VERSION`: the size and the version in one number.
 fn stamp<T: Versioned>(question: &mut T) {
-    *question.version() = size_of::<T>() as u32 | T::VERSION << 24;
+    *question.version() = version_of::<T>(T::VERSION);
+}
+
+fn version_of<T>(version: u32) -> u32 {
+    size_of::<T>() as u32 | version << 24
 }
 
 /// `f(device, &mut answer)`.
 pub fn get<T: Plain, E>(f: &Symbol<Call<*mut T>, E>, device: &Device) -> Reading<T> {
-    let f = found(f)?;
-    let mut answer = zeroed();
-    // SAFETY: a live handle and a pointer to a `T` of our own.
-    checked(unsafe { f(device.handle(), &mut answer) })?;
-    Ok(answer)
+    ask(f, device, move |f, device| {
+        let mut answer = zeroed();
+        // SAFETY: a live handle and a pointer to a `T` of our own.
+        checked(unsafe { f(device.handle(), &mut answer) })?;
+        Ok(answer)
+    })
 }
 
 /// As [`get`], for `nvmlEnableState_t`; a state that is neither of the two is unknown.
@@ -192,13 +270,14 @@ pub fn get_versioned<T: Versioned, E>(
     device: &Device,
     question: impl FnOnce(&mut T),
 ) -> Reading<T> {
-    let f = found(f)?;
     let mut answer: T = zeroed();
     stamp(&mut answer);
     question(&mut answer);
-    // SAFETY: as in `get`; the version tells NVML the size of `T`.
-    checked(unsafe { f(device.handle(), &mut answer) })?;
-    Ok(answer)
+    ask(f, device, move |f, device| {
+        // SAFETY: as in `get`; the version tells NVML the size of `T`.
+        checked(unsafe { f(device.handle(), &mut answer) })?;
+        Ok(answer)
+    })
 }
 
 /// `f(device, &mut first, &mut second)`.
@@ -206,11 +285,12 @@ pub fn get_pair<T: Plain, U: Plain, E>(
     f: &Symbol<Call2<*mut T, *mut U>, E>,
     device: &Device,
 ) -> Reading<(T, U)> {
-    let f = found(f)?;
-    let (mut first, mut second) = (zeroed(), zeroed());
-    // SAFETY: a live handle and pointers to values of our own.
-    checked(unsafe { f(device.handle(), &mut first, &mut second) })?;
-    Ok((first, second))
+    ask(f, device, move |f, device| {
+        let (mut first, mut second) = (zeroed(), zeroed());
+        // SAFETY: a live handle and pointers to values of our own.
+        checked(unsafe { f(device.handle(), &mut first, &mut second) })?;
+        Ok((first, second))
+    })
 }
 
 /// `f(device, &mut first, &mut second, &mut third)`.
@@ -218,11 +298,12 @@ pub fn get_triple<T: Plain, U: Plain, V: Plain, E>(
     f: &Symbol<Call3<*mut T, *mut U, *mut V>, E>,
     device: &Device,
 ) -> Reading<(T, U, V)> {
-    let f = found(f)?;
-    let (mut first, mut second, mut third) = (zeroed(), zeroed(), zeroed());
-    // SAFETY: a live handle and pointers to values of our own.
-    checked(unsafe { f(device.handle(), &mut first, &mut second, &mut third) })?;
-    Ok((first, second, third))
+    ask(f, device, move |f, device| {
+        let (mut first, mut second, mut third) = (zeroed(), zeroed(), zeroed());
+        // SAFETY: a live handle and pointers to values of our own.
+        checked(unsafe { f(device.handle(), &mut first, &mut second, &mut third) })?;
+        Ok((first, second, third))
+    })
 }
 
 /// `f(device, &mut a, &mut b, &mut c, &mut d)`, four numbers.
@@ -230,51 +311,55 @@ pub fn get_four<E>(
     f: &Symbol<Call4<*mut u32, *mut u32, *mut u32, *mut u32>, E>,
     device: &Device,
 ) -> Reading<[u32; 4]> {
-    let f = found(f)?;
-    let (mut a, mut b, mut c, mut d) = (0, 0, 0, 0);
-    // SAFETY: a live handle and pointers to values of our own.
-    checked(unsafe { f(device.handle(), &mut a, &mut b, &mut c, &mut d) })?;
-    Ok([a, b, c, d])
+    ask(f, device, move |f, device| {
+        let (mut a, mut b, mut c, mut d) = (0, 0, 0, 0);
+        // SAFETY: a live handle and pointers to values of our own.
+        checked(unsafe { f(device.handle(), &mut a, &mut b, &mut c, &mut d) })?;
+        Ok([a, b, c, d])
+    })
 }
 
 /// `f(device, which, &mut answer)`.
-pub fn get_for<A, T: Plain, E>(
+pub fn get_for<A: Plain, T: Plain, E>(
     f: &Symbol<Call2<A, *mut T>, E>,
     device: &Device,
     which: A,
 ) -> Reading<T> {
-    let f = found(f)?;
-    let mut answer = zeroed();
-    // SAFETY: a live handle, a number, and a pointer to a `T` of our own.
-    checked(unsafe { f(device.handle(), which, &mut answer) })?;
-    Ok(answer)
+    ask(f, device, move |f, device| {
+        let mut answer = zeroed();
+        // SAFETY: a live handle, a number, and a pointer to a `T` of our own.
+        checked(unsafe { f(device.handle(), which, &mut answer) })?;
+        Ok(answer)
+    })
 }
 
 /// `f(device, one, two, &mut answer)`.
-pub fn get_for2<A, B, T: Plain, E>(
+pub fn get_for2<A: Plain, B: Plain, T: Plain, E>(
     f: &Symbol<Call3<A, B, *mut T>, E>,
     device: &Device,
     one: A,
     two: B,
 ) -> Reading<T> {
-    let f = found(f)?;
-    let mut answer = zeroed();
-    // SAFETY: a live handle, two numbers, and a pointer to a `T` of our own.
-    checked(unsafe { f(device.handle(), one, two, &mut answer) })?;
-    Ok(answer)
+    ask(f, device, move |f, device| {
+        let mut answer = zeroed();
+        // SAFETY: a live handle, two numbers, and a pointer to a `T` of our own.
+        checked(unsafe { f(device.handle(), one, two, &mut answer) })?;
+        Ok(answer)
+    })
 }
 
 /// `f(device, one, two, three, &mut answer)`.
-pub fn get_for3<A, B, C, T: Plain, E>(
+pub fn get_for3<A: Plain, B: Plain, C: Plain, T: Plain, E>(
     f: &Symbol<Call4<A, B, C, *mut T>, E>,
     device: &Device,
     (one, two, three): (A, B, C),
 ) -> Reading<T> {
-    let f = found(f)?;
-    let mut answer = zeroed();
-    // SAFETY: a live handle, three numbers, and a pointer to a `T` of our own.
-    checked(unsafe { f(device.handle(), one, two, three, &mut answer) })?;
-    Ok(answer)
+    ask(f, device, move |f, device| {
+        let mut answer = zeroed();
+        // SAFETY: a live handle, three numbers, and a pointer to a `T` of our own.
+        checked(unsafe { f(device.handle(), one, two, three, &mut answer) })?;
+        Ok(answer)
+    })
 }
 
 /// `f(device)`: a check with no answer but its code.
@@ -282,9 +367,10 @@ pub fn check<E>(
     f: &Symbol<unsafe extern "C" fn(nvmlDevice_t) -> nvmlReturn_t, E>,
     device: &Device,
 ) -> Reading<()> {
-    let f = found(f)?;
-    // SAFETY: a live handle.
-    checked(unsafe { f(device.handle()) })
+    ask(f, device, move |f, device| {
+        // SAFETY: a live handle.
+        checked(unsafe { f(device.handle()) })
+    })
 }
 
 /// A list that NVML copies into a buffer: the capacity goes in, the length
@@ -295,38 +381,45 @@ pub fn get_list<T: Plain, E>(
     device: &Device,
     guess: usize,
 ) -> Reading<Vec<T>> {
-    let f = found(f)?;
-    list(guess, |count, items| {
-        // SAFETY: a live handle; `items` has room for `*count` values.
-        unsafe { f(device.handle(), count, items) }
+    ask(f, device, move |f, device| {
+        list(guess, |count, items| {
+            // SAFETY: a live handle; `items` has room for `*count` values.
+            unsafe { f(device.handle(), count, items) }
+        })
     })
 }
 
 /// As [`get_list`], for lists by some `which`.
-pub fn get_list_for<A: Copy, T: Plain, E>(
+pub fn get_list_for<A: Plain, T: Plain, E>(
     f: &Symbol<Call3<A, *mut u32, *mut T>, E>,
     device: &Device,
     which: A,
     guess: usize,
 ) -> Reading<Vec<T>> {
-    let f = found(f)?;
-    list(guess, |count, items| {
-        // SAFETY: a live handle, a number; `items` has room for `*count` values.
-        unsafe { f(device.handle(), which, count, items) }
+    ask(f, device, move |f, device| {
+        list(guess, |count, items| {
+            // SAFETY: a live handle, a number; `items` has room for `*count` values.
+            unsafe { f(device.handle(), which, count, items) }
+        })
     })
 }
 
 /// `nvmlDeviceGetRetiredPages_v2`: two lists of one length, page addresses and
 /// the times of their retirement.
 pub fn retired_pages(device: &Device, cause: u32) -> Reading<Vec<(u64, u64)>> {
-    let f = found(&device.nvml().lib().nvmlDeviceGetRetiredPages_v2)?;
-    let mut times = Vec::new();
-    let addresses: Vec<u64> = list(64, |count, addresses| {
-        times.resize(*count as usize, 0u64);
-        // SAFETY: a live handle, a number; both buffers hold `*count` numbers.
-        unsafe { f(device.handle(), cause, count, addresses, times.as_mut_ptr()) }
-    })?;
-    Ok(addresses.into_iter().zip(times).collect())
+    ask(
+        &device.nvml().lib().nvmlDeviceGetRetiredPages_v2,
+        device,
+        move |f, device| {
+            let mut times = Vec::new();
+            let addresses: Vec<u64> = list(64, |count, addresses| {
+                times.resize(*count as usize, 0u64);
+                // SAFETY: a live handle, a number; both buffers hold `*count` numbers.
+                unsafe { f(device.handle(), cause, count, addresses, times.as_mut_ptr()) }
+            })?;
+            Ok(addresses.into_iter().zip(times).collect())
+        },
+    )
 }
 
 fn list<T: Plain>(
@@ -357,32 +450,34 @@ pub fn get_string<E>(
     device: &Device,
     room: usize,
 ) -> Reading<String> {
-    let f = found(f)?;
-    let mut buffer = vec![0u8; room];
-    // SAFETY: a live handle and a buffer of the length that is told.
-    checked(unsafe { f(device.handle(), buffer.as_mut_ptr().cast(), room as u32) })?;
-    Ok(text(&buffer))
+    ask(f, device, move |f, device| {
+        let mut buffer = vec![0u8; room];
+        // SAFETY: a live handle and a buffer of the length that is told.
+        checked(unsafe { f(device.handle(), buffer.as_mut_ptr().cast(), room as u32) })?;
+        Ok(text(&buffer))
+    })
 }
 
 /// As [`get_string`], for strings by some `which`.
-pub fn get_string_for<A, E>(
+pub fn get_string_for<A: Plain, E>(
     f: &Symbol<Call3<A, *mut c_char, u32>, E>,
     device: &Device,
     which: A,
     room: usize,
 ) -> Reading<String> {
-    let f = found(f)?;
-    let mut buffer = vec![0u8; room];
-    // SAFETY: a live handle, a number, and a buffer of the length that is told.
-    checked(unsafe {
-        f(
-            device.handle(),
-            which,
-            buffer.as_mut_ptr().cast(),
-            room as u32,
-        )
-    })?;
-    Ok(text(&buffer))
+    ask(f, device, move |f, device| {
+        let mut buffer = vec![0u8; room];
+        // SAFETY: a live handle, a number, and a buffer of the length that is told.
+        checked(unsafe {
+            f(
+                device.handle(),
+                which,
+                buffer.as_mut_ptr().cast(),
+                room as u32,
+            )
+        })?;
+        Ok(text(&buffer))
+    })
 }
 
 /// A NUL-ended C string in a buffer, its invalid UTF-8 replaced.
@@ -454,11 +549,16 @@ pub fn remapped_rows(device: &Device) -> Reading<RemappedRows> {
 /// NVML's header says 64 bytes.
 pub fn gsp_version(device: &Device) -> Reading<String> {
     const ROOM: usize = 64;
-    let f = found(&device.nvml().lib().nvmlDeviceGetGspFirmwareVersion)?;
-    let mut buffer = [0u8; 2 * ROOM];
-    // SAFETY: a live handle and a buffer with room for what NVML may write.
-    checked(unsafe { f(device.handle(), buffer.as_mut_ptr().cast()) })?;
-    Ok(text(&buffer))
+    ask(
+        &device.nvml().lib().nvmlDeviceGetGspFirmwareVersion,
+        device,
+        move |f, device| {
+            let mut buffer = [0u8; 2 * ROOM];
+            // SAFETY: a live handle and a buffer with room for what NVML may write.
+            checked(unsafe { f(device.handle(), buffer.as_mut_ptr().cast()) })?;
+            Ok(text(&buffer))
+        },
+    )
 }
 
 /// `nvmlDeviceGetUnrepairableMemoryFlag_v1` (R580), which the bindings do not
@@ -473,68 +573,78 @@ pub fn unrepairable_memory(device: &Device) -> Reading<bool> {
 
 /// `nvmlUnitGetCount`.
 pub fn unit_count(lib: &NvmlLib) -> Reading<u32> {
-    let f = found(&lib.nvmlUnitGetCount)?;
-    let mut count = 0;
-    // SAFETY: a pointer to a number of our own.
-    checked(unsafe { f(&mut count) })?;
-    Ok(count)
+    ask_driver(&lib.nvmlUnitGetCount, move |f| {
+        let mut count = 0;
+        // SAFETY: a pointer to a number of our own.
+        checked(unsafe { f(&mut count) })?;
+        Ok(count)
+    })
 }
 
 /// `nvmlSystemGetHicVersion`: ids and firmware versions of host interface cards.
 pub fn interface_cards(lib: &NvmlLib) -> Reading<Vec<(u32, String)>> {
-    let f = found(&lib.nvmlSystemGetHicVersion)?;
-    let cards: Vec<nvmlHwbcEntry_t> = list(16, |count, cards| {
-        // SAFETY: `cards` has room for `*count` values.
-        unsafe { f(count, cards) }
-    })?;
-    Ok(cards
-        .iter()
-        .map(|card| (card.hwbcId, member(&card.firmwareVersion)))
-        .collect())
+    ask_driver(&lib.nvmlSystemGetHicVersion, move |f| {
+        let cards: Vec<nvmlHwbcEntry_t> = list(16, |count, cards| {
+            // SAFETY: `cards` has room for `*count` values.
+            unsafe { f(count, cards) }
+        })?;
+        Ok(cards
+            .iter()
+            .map(|card| (card.hwbcId, member(&card.firmwareVersion)))
+            .collect())
+    })
 }
 
 /// `nvmlDeviceGetDramEncryptionMode`: whether memory is encrypted, now and
 /// after a reset.
 pub fn dram_encryption(device: &Device) -> Reading<(bool, bool)> {
-    let f = found(&device.nvml().lib().nvmlDeviceGetDramEncryptionMode)?;
-    let mut modes: [nvmlDramEncryptionInfo_v1_t; 2] = [zeroed(), zeroed()];
-    for mode in &mut modes {
-        stamp(mode);
-    }
-    let [current, pending] = &mut modes;
-    // SAFETY: a live handle and pointers to versioned structs of our own.
-    checked(unsafe { f(device.handle(), current, pending) })?;
-    Ok((current.encryptionState != 0, pending.encryptionState != 0))
+    ask(
+        &device.nvml().lib().nvmlDeviceGetDramEncryptionMode,
+        device,
+        move |f, device| {
+            let mut modes: [nvmlDramEncryptionInfo_v1_t; 2] = [zeroed(), zeroed()];
+            for mode in &mut modes {
+                stamp(mode);
+            }
+            let [current, pending] = &mut modes;
+            // SAFETY: a live handle and pointers to versioned structs of our own.
+            checked(unsafe { f(device.handle(), current, pending) })?;
+            Ok((current.encryptionState != 0, pending.encryptionState != 0))
+        },
+    )
 }
 
 /// `nvmlSystemGetProcessName`: what the process is called on the host, whatever
 /// its bytes are.
 pub fn process_name(lib: &NvmlLib, pid: u32) -> Reading<String> {
     const ROOM: usize = 4096;
-    let f = found(&lib.nvmlSystemGetProcessName)?;
-    let mut buffer = vec![0u8; ROOM];
-    // SAFETY: a buffer of the length that is told.
-    checked(unsafe { f(pid, buffer.as_mut_ptr().cast(), ROOM as u32) })?;
-    Ok(text(&buffer))
+    ask_driver(&lib.nvmlSystemGetProcessName, move |f| {
+        let mut buffer = vec![0u8; ROOM];
+        // SAFETY: a buffer of the length that is told.
+        checked(unsafe { f(pid, buffer.as_mut_ptr().cast(), ROOM as u32) })?;
+        Ok(text(&buffer))
+    })
 }
 
 /// `nvmlGetExcludedDeviceInfoByIndex`: bus id and UUID of a GPU that the driver
 /// leaves alone.
 pub fn excluded_gpu(lib: &NvmlLib, index: u32) -> Reading<(String, String)> {
-    let f = found(&lib.nvmlGetExcludedDeviceInfoByIndex)?;
-    let mut info: nvmlExcludedDeviceInfo_t = zeroed();
-    // SAFETY: a number and a pointer to a struct of our own.
-    checked(unsafe { f(index, &mut info) })?;
-    Ok((member(&info.pciInfo.busId), member(&info.uuid)))
+    ask_driver(&lib.nvmlGetExcludedDeviceInfoByIndex, move |f| {
+        let mut info: nvmlExcludedDeviceInfo_t = zeroed();
+        // SAFETY: a number and a pointer to a struct of our own.
+        checked(unsafe { f(index, &mut info) })?;
+        Ok((member(&info.pciInfo.busId), member(&info.uuid)))
+    })
 }
 
 /// `nvmlGetVgpuDriverCapabilities`: 1 when the driver can do `capability`.
 pub fn vgpu_driver_capability(lib: &NvmlLib, capability: u32) -> Reading<u32> {
-    let f = found(&lib.nvmlGetVgpuDriverCapabilities)?;
-    let mut answer = 0;
-    // SAFETY: a number and a pointer to one of our own.
-    checked(unsafe { f(capability, &mut answer) })?;
-    Ok(answer)
+    ask_driver(&lib.nvmlGetVgpuDriverCapabilities, move |f| {
+        let mut answer = 0;
+        // SAFETY: a number and a pointer to one of our own.
+        checked(unsafe { f(capability, &mut answer) })?;
+        Ok(answer)
+    })
 }
 
 /// `nvmlSystemGetNVMLVersion`, the one question that a library answers without
@@ -555,18 +665,21 @@ pub fn get_between<T: Plain, E>(
     device: &Device,
     other: &Device,
 ) -> Reading<T> {
-    let f = found(f)?;
-    let mut answer = zeroed();
-    // SAFETY: two live handles and a pointer to a `T` of our own.
-    checked(unsafe { f(device.handle(), other.handle(), &mut answer) })?;
-    Ok(answer)
+    let other = lasting(other);
+    ask(f, device, move |f, device| {
+        let mut answer = zeroed();
+        // SAFETY: two live handles and a pointer to a `T` of our own.
+        checked(unsafe { f(device.handle(), other.handle(), &mut answer) })?;
+        Ok(answer)
+    })
 }
 
 /// `nvmlSystemGetNvlinkBwMode`: `NVML_GPU_NVLINK_BW_MODE_*`.
 pub fn nvlink_bandwidth_mode(lib: &NvmlLib) -> Reading<u32> {
-    let f = found(&lib.nvmlSystemGetNvlinkBwMode)?;
-    let mut mode = 0;
-    // SAFETY: a pointer to a number of our own.
-    checked(unsafe { f(&mut mode) })?;
-    Ok(mode)
+    ask_driver(&lib.nvmlSystemGetNvlinkBwMode, move |f| {
+        let mut mode = 0;
+        // SAFETY: a pointer to a number of our own.
+        checked(unsafe { f(&mut mode) })?;
+        Ok(mode)
+    })
 }

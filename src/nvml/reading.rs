@@ -59,6 +59,8 @@ impl Missing {
     pub const NO_PERMISSION: Self = Self::Failed(4);
     /// `NVML_ERROR_NOT_FOUND`.
     pub const NOT_FOUND: Self = Self::Failed(6);
+    /// `NVML_ERROR_TIMEOUT`, also where NVML was waited for in vain.
+    pub const TIMEOUT: Self = Self::Failed(10);
     /// `NVML_ERROR_FUNCTION_NOT_FOUND`: the installed library is older than the question.
     pub const FUNCTION_NOT_FOUND: Self = Self::Failed(13);
     /// `NVML_ERROR_CORRUPTED_INFOROM`.

@@ -2,6 +2,7 @@
 
 use std::ffi::c_ulong;
 
+use nvml_wrapper::Device;
 use nvml_wrapper::enum_wrappers::device::TopologyLevel;
 pub use nvml_wrapper::enum_wrappers::device::{P2pCapabilitiesIndex as P2pCapability, P2pStatus};
 
@@ -65,13 +66,19 @@ impl From<Level> for TopologyLevel {
 impl Gpu<'_> {
     /// The CPUs next to the GPU, `nvmlDeviceGetCpuAffinity`.
     pub fn cpu_affinity(&self) -> Reading<Vec<u32>> {
-        Ok(numbers(&self.device()?.cpu_affinity(WORDS)?))
+        let device = self.device()?;
+        let f = &device.nvml().lib().nvmlDeviceGetCpuAffinity;
+        let cpus = raw::wrapped(f, device, |device| device.cpu_affinity(WORDS))?;
+        Ok(numbers(&cpus))
     }
 
     /// The NUMA nodes whose memory is next to the GPU, `nvmlDeviceGetMemoryAffinity`.
     pub fn memory_affinity(&self) -> Reading<Vec<u32>> {
         const NODE: u32 = 0;
-        Ok(numbers(&self.device()?.memory_affinity(WORDS, NODE)?))
+        let device = self.device()?;
+        let f = &device.nvml().lib().nvmlDeviceGetMemoryAffinity;
+        let nodes = raw::wrapped(f, device, |device| device.memory_affinity(WORDS, NODE))?;
+        Ok(numbers(&nodes))
     }
 
     /// The NUMA node that the GPU's own memory is, `nvmlDeviceGetNumaNodeId`.
@@ -91,13 +98,22 @@ impl Gpu<'_> {
     /// The indices of the GPUs that share `level` with this one and nothing
     /// nearer, `nvmlDeviceGetTopologyNearestGpus`.
     pub fn nearest(&self, level: Level) -> Reading<Vec<u32>> {
-        let near = self.device()?.topology_nearest_gpus(level.into())?;
-        near.iter().map(|device| Ok(device.index()?)).collect()
+        let device = self.device()?;
+        let f = &device.nvml().lib().nvmlDeviceGetTopologyNearestGpus;
+        raw::wrapped(f, device, move |device| {
+            let near = device.topology_nearest_gpus(level.into())?;
+            near.iter().map(Device::index).collect()
+        })
     }
 
     /// Whether the GPU can reach another's memory, `nvmlDeviceGetP2PStatus`.
     pub fn p2p_status(&self, other: &Gpu, capability: P2pCapability) -> Reading<P2pStatus> {
-        Ok(self.device()?.p2p_status(other.device()?, capability)?)
+        let device = self.device()?;
+        let f = &device.nvml().lib().nvmlDeviceGetP2PStatus;
+        let other = raw::lasting(other.device()?);
+        raw::wrapped(f, device, move |device| {
+            device.p2p_status(&other, capability)
+        })
     }
 }
 
@@ -112,8 +128,11 @@ fn numbers(words: &[c_ulong]) -> Vec<u32> {
 impl Driver {
     /// The indices of the GPUs next to a CPU, `nvmlSystemGetTopologyGpuSet`.
     pub fn gpus_near_cpu(&self, cpu: u32) -> Reading<Vec<u32>> {
-        let near = self.nvml().topology_gpu_set(cpu)?;
-        near.iter().map(|device| Ok(device.index()?)).collect()
+        let f = &self.lib().nvmlSystemGetTopologyGpuSet;
+        raw::wrapped_driver(f, self.nvml(), move |nvml| {
+            let near = nvml.topology_gpu_set(cpu)?;
+            near.iter().map(Device::index).collect()
+        })
     }
 
     /// The bandwidth that NVLinks may use, `nvmlSystemGetNvlinkBwMode`:

@@ -96,6 +96,7 @@ pub const GROUPS: &[Group] = &[
         opt("-L --list-gpus", Nothing, &[List], "", "List the GPUs, with the MIG devices on them"),
         opt("-B --list-excluded-gpus --list-blacklist-gpus", Nothing, &[List], "", "List the GPUs that the driver leaves out"),
         opt("-col --columns", Uint, &[Log], "N", "Show the summary in N columns, 1 to 64"),
+        opt("--timeout", Text, &[], "SEC", "With anything, COMMANDS too: give up on a GPU that does\nnot answer within SEC seconds, and end with status 124"),
     ]},
     Group { title: "WITH THE SUMMARY, -q OR --query-*", options: &[
         opt("-i --id", Text, &[Modify, Unit, Query, Log], "IDS", "Only these GPUs: index, UUID, serial or PCI bus id,\nseveral with commas between them"),

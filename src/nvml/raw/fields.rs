@@ -3,7 +3,7 @@
 use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
-use super::{checked, found, list, zeroed};
+use super::{ask, checked, list, zeroed};
 use crate::nvml::reading::{Missing, Reading};
 
 /// A number out of `nvmlDeviceGetFieldValues`, by the type that NVML gave it.
@@ -18,7 +18,6 @@ pub enum FieldNumber {
 /// `nvmlDeviceGetFieldValues` for several ids at once: one call, one reading
 /// each. `ids` holds (field id, scope id) pairs; the ids are sent as they are.
 pub fn field_values(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<FieldNumber>>> {
-    let f = found(&device.nvml().lib().nvmlDeviceGetFieldValues)?;
     let mut values: Vec<nvmlFieldValue_t> = ids
         .iter()
         .map(|&(id, scope)| nvmlFieldValue_t {
@@ -27,15 +26,21 @@ pub fn field_values(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<
             ..zeroed()
         })
         .collect();
-    // SAFETY: a live handle and as many values as are told.
-    checked(unsafe { f(device.handle(), values.len() as i32, values.as_mut_ptr()) })?;
-    Ok(values
-        .into_iter()
-        .map(|value| {
-            checked(value.nvmlReturn)?;
-            number(value.valueType, value.value)
-        })
-        .collect())
+    ask(
+        &device.nvml().lib().nvmlDeviceGetFieldValues,
+        device,
+        move |f, device| {
+            // SAFETY: a live handle and as many values as are told.
+            checked(unsafe { f(device.handle(), values.len() as i32, values.as_mut_ptr()) })?;
+            Ok(values
+                .into_iter()
+                .map(|value| {
+                    checked(value.nvmlReturn)?;
+                    number(value.valueType, value.value)
+                })
+                .collect())
+        },
+    )
 }
 
 /// The number in a union, by the type that NVML says it has.
@@ -94,23 +99,28 @@ pub struct Sample {
 /// `nvmlDeviceGetSamples`: all that the driver keeps, oldest first, of
 /// `NVML_*_SAMPLES`.
 pub fn samples(device: &Device, which: u32) -> Reading<Vec<Sample>> {
-    let f = found(&device.nvml().lib().nvmlDeviceGetSamples)?;
-    let mut kind = 0;
-    let samples: Vec<nvmlSample_t> = list(256, |count, samples| {
-        // SAFETY: a live handle, numbers, a pointer to a number of our own;
-        // `samples` has room for `*count` values.
-        unsafe { f(device.handle(), which, 0, &mut kind, count, samples) }
-    })?;
-    samples
-        .into_iter()
-        .map(|sample| {
-            Ok(Sample {
-                time: sample.timeStamp,
-                value: match number(kind, sample.sampleValue)? {
-                    FieldNumber::Whole(number) => number as f64,
-                    FieldNumber::Real(number) => number,
-                },
-            })
-        })
-        .collect()
+    ask(
+        &device.nvml().lib().nvmlDeviceGetSamples,
+        device,
+        move |f, device| {
+            let mut kind = 0;
+            let samples: Vec<nvmlSample_t> = list(256, |count, samples| {
+                // SAFETY: a live handle, numbers, a pointer to a number of our own;
+                // `samples` has room for `*count` values.
+                unsafe { f(device.handle(), which, 0, &mut kind, count, samples) }
+            })?;
+            samples
+                .into_iter()
+                .map(|sample| {
+                    Ok(Sample {
+                        time: sample.timeStamp,
+                        value: match number(kind, sample.sampleValue)? {
+                            FieldNumber::Whole(number) => number as f64,
+                            FieldNumber::Real(number) => number,
+                        },
+                    })
+                })
+                .collect()
+        },
+    )
 }

@@ -3,7 +3,7 @@
 use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
-use super::{Plain, Versioned, found, list, stamp, zeroed};
+use super::{Plain, ask, list, version_of};
 use crate::nvml::facts::ProcessLoad;
 use crate::nvml::reading::{Missing, Reading};
 
@@ -11,11 +11,6 @@ plain!(
     nvmlProcessDetail_v1_t,
     nvmlProcessUtilizationInfo_v1_t,
     nvmlProcessUtilizationSample_t,
-);
-
-versioned!(
-    nvmlProcessDetailList_v1_t: 1,
-    nvmlProcessesUtilizationInfo_v1_t: 1,
 );
 
 /// How many processes a first call has room for. An H200 asks for room for 72
@@ -40,48 +35,65 @@ pub fn loads(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
 }
 
 fn loads_of_all_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
-    let f = found(&device.nvml().lib().nvmlDeviceGetProcessesUtilizationInfo)?;
-    let processes = list(GUESS, |count, items| {
-        let mut question: nvmlProcessesUtilizationInfo_v1_t = zeroed();
-        stamp(&mut question);
-        question.processSamplesCount = *count;
-        question.lastSeenTimeStamp = since;
-        question.procUtilArray = items;
-        // SAFETY: a live handle and a versioned struct of our own, whose array
-        // has room for as many as it says.
-        let code = unsafe { f(device.handle(), &mut question) };
-        *count = question.processSamplesCount;
-        code
-    })?;
-    Ok(processes.into_iter().map(ProcessLoad::from).collect())
+    ask(
+        &device.nvml().lib().nvmlDeviceGetProcessesUtilizationInfo,
+        device,
+        move |f, device| {
+            let processes = list(GUESS, |count, items| {
+                let mut question = nvmlProcessesUtilizationInfo_v1_t {
+                    version: version_of::<nvmlProcessesUtilizationInfo_v1_t>(1),
+                    processSamplesCount: *count,
+                    lastSeenTimeStamp: since,
+                    procUtilArray: items,
+                };
+                // SAFETY: a live handle and a versioned struct of our own, whose array
+                // has room for as many as it says.
+                let code = unsafe { f(device.handle(), &mut question) };
+                *count = question.processSamplesCount;
+                code
+            })?;
+            Ok(processes.into_iter().map(ProcessLoad::from).collect())
+        },
+    )
 }
 
 fn loads_of_some_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
-    let f = found(&device.nvml().lib().nvmlDeviceGetProcessUtilization)?;
-    let processes = list(GUESS, |count, items| {
-        // SAFETY: a live handle, a number; `items` has room for `*count` values.
-        unsafe { f(device.handle(), items, count, since) }
-    })?;
-    Ok(processes.into_iter().map(ProcessLoad::from).collect())
+    ask(
+        &device.nvml().lib().nvmlDeviceGetProcessUtilization,
+        device,
+        move |f, device| {
+            let processes = list(GUESS, |count, items| {
+                // SAFETY: a live handle, a number; `items` has room for `*count` values.
+                unsafe { f(device.handle(), items, count, since) }
+            })?;
+            Ok(processes.into_iter().map(ProcessLoad::from).collect())
+        },
+    )
 }
 
 /// `nvmlDeviceGetRunningProcessDetailList` (R535): the bytes of protected
 /// memory that each process holds, by pid. `mode`: 0 compute, 1 graphics, 2 MPS.
 pub fn protected_memory(device: &Device, mode: u32) -> Reading<Vec<(u32, u64)>> {
-    let f = found(&device.nvml().lib().nvmlDeviceGetRunningProcessDetailList)?;
-    let processes: Vec<nvmlProcessDetail_v1_t> = list(GUESS, |count, items| {
-        let mut question: nvmlProcessDetailList_v1_t = zeroed();
-        stamp(&mut question);
-        question.mode = mode;
-        question.numProcArrayEntries = *count;
-        question.procArray = items;
-        // SAFETY: as in `loads_of_all_engines`.
-        let code = unsafe { f(device.handle(), &mut question) };
-        *count = question.numProcArrayEntries;
-        code
-    })?;
-    Ok(processes
-        .iter()
-        .map(|process| (process.pid, process.usedGpuCcProtectedMemory))
-        .collect())
+    ask(
+        &device.nvml().lib().nvmlDeviceGetRunningProcessDetailList,
+        device,
+        move |f, device| {
+            let processes: Vec<nvmlProcessDetail_v1_t> = list(GUESS, |count, items| {
+                let mut question = nvmlProcessDetailList_v1_t {
+                    version: version_of::<nvmlProcessDetailList_v1_t>(1),
+                    mode,
+                    numProcArrayEntries: *count,
+                    procArray: items,
+                };
+                // SAFETY: as in `loads_of_all_engines`.
+                let code = unsafe { f(device.handle(), &mut question) };
+                *count = question.numProcArrayEntries;
+                code
+            })?;
+            Ok(processes
+                .iter()
+                .map(|process| (process.pid, process.usedGpuCcProtectedMemory))
+                .collect())
+        },
+    )
 }

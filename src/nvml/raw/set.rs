@@ -5,14 +5,17 @@ use std::ffi::{CStr, c_int};
 use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
-use super::{Call, Call2, Hostname, Plain, Symbol, Versioned, checked, found, stamp, zeroed};
+use super::{
+    Call, Call2, Hostname, Plain, Symbol, Versioned, ask, ask_driver, checked, stamp, zeroed,
+};
 use crate::nvml::reading::Reading;
 
 /// `f(device, value)`.
 pub fn set<A: Plain, E>(f: &Symbol<Call<A>, E>, device: &Device, value: A) -> Reading<()> {
-    let f = found(f)?;
-    // SAFETY: a live handle and a number.
-    checked(unsafe { f(device.handle(), value) })
+    ask(f, device, move |f, device| {
+        // SAFETY: a live handle and a number.
+        checked(unsafe { f(device.handle(), value) })
+    })
 }
 
 /// `f(device, one, two)`.
@@ -22,9 +25,10 @@ pub fn set_pair<A: Plain, B: Plain, E>(
     one: A,
     two: B,
 ) -> Reading<()> {
-    let f = found(f)?;
-    // SAFETY: a live handle and two numbers.
-    checked(unsafe { f(device.handle(), one, two) })
+    ask(f, device, move |f, device| {
+        // SAFETY: a live handle and two numbers.
+        checked(unsafe { f(device.handle(), one, two) })
+    })
 }
 
 /// `f(device, &wish)`, the version set and the rest of `wish` as given.
@@ -38,20 +42,30 @@ pub fn set_versioned<T: Versioned, E>(
 
 /// `nvmlDeviceSetDramEncryptionMode`.
 pub fn dram_encryption(device: &Device, on: bool) -> Reading<()> {
-    let f = found(&device.nvml().lib().nvmlDeviceSetDramEncryptionMode)?;
-    let mut wish: nvmlDramEncryptionInfo_v1_t = zeroed();
-    stamp(&mut wish);
-    wish.encryptionState = on.into();
-    // SAFETY: a live handle and a pointer to a versioned struct of our own.
-    checked(unsafe { f(device.handle(), &wish) })
+    ask(
+        &device.nvml().lib().nvmlDeviceSetDramEncryptionMode,
+        device,
+        move |f, device| {
+            let mut wish: nvmlDramEncryptionInfo_v1_t = zeroed();
+            stamp(&mut wish);
+            wish.encryptionState = on.into();
+            // SAFETY: a live handle and a pointer to a versioned struct of our own.
+            checked(unsafe { f(device.handle(), &wish) })
+        },
+    )
 }
 
 /// `nvmlDeviceSetTemperatureThreshold`, degrees Celsius.
 pub fn temperature_threshold(device: &Device, threshold: u32, celsius: u32) -> Reading<()> {
-    let f = found(&device.nvml().lib().nvmlDeviceSetTemperatureThreshold)?;
-    let mut celsius = celsius as c_int;
-    // SAFETY: a live handle, a number, and a pointer to a number of our own.
-    checked(unsafe { f(device.handle(), threshold, &mut celsius) })
+    ask(
+        &device.nvml().lib().nvmlDeviceSetTemperatureThreshold,
+        device,
+        move |f, device| {
+            let mut celsius = celsius as c_int;
+            // SAFETY: a live handle, a number, and a pointer to a number of our own.
+            checked(unsafe { f(device.handle(), threshold, &mut celsius) })
+        },
+    )
 }
 
 /// `nvmlDeviceSetHostname_v1` (R580), which the bindings do not have yet. The
@@ -69,34 +83,50 @@ pub fn hostname(device: &Device, name: &str) -> Reading<()> {
         lib.__library
             .get::<Call<*mut Hostname>>(SYMBOL.to_bytes_with_nul())
     };
-    let f = found(&f.map(|symbol| *symbol))?;
-    // SAFETY: a live handle and a pointer to a struct of our own.
-    checked(unsafe { f(device.handle(), &mut wish) })
+    ask(&f.map(|symbol| *symbol), device, move |f, device| {
+        // SAFETY: a live handle and a pointer to a struct of our own.
+        checked(unsafe { f(device.handle(), &mut wish) })
+    })
+}
+
+/// The handle of a unit.
+pub struct Unit(nvmlUnit_t);
+
+// SAFETY: NVML may be called from any thread, and a handle belongs to none.
+unsafe impl Send for Unit {}
+
+impl Unit {
+    fn handle(&self) -> nvmlUnit_t {
+        self.0
+    }
 }
 
 /// The handle of a unit, `nvmlUnitGetHandleByIndex`.
-pub fn unit(lib: &NvmlLib, index: u32) -> Reading<nvmlUnit_t> {
-    let f = found(&lib.nvmlUnitGetHandleByIndex)?;
-    let mut unit = std::ptr::null_mut();
-    // SAFETY: a number and a pointer to a handle of our own.
-    checked(unsafe { f(index, &mut unit) })?;
-    Ok(unit)
+pub fn unit(lib: &NvmlLib, index: u32) -> Reading<Unit> {
+    ask_driver(&lib.nvmlUnitGetHandleByIndex, move |f| {
+        let mut unit = std::ptr::null_mut();
+        // SAFETY: a number and a pointer to a handle of our own.
+        checked(unsafe { f(index, &mut unit) })?;
+        Ok(Unit(unit))
+    })
 }
 
 /// The colour of a unit's LED, 0 green or 1 amber, `nvmlUnitGetLedState`.
 pub fn led(lib: &NvmlLib, index: u32) -> Reading<u32> {
     let unit = unit(lib, index)?;
-    let f = found(&lib.nvmlUnitGetLedState)?;
-    let mut state: nvmlLedState_t = zeroed();
-    // SAFETY: a handle that NVML just gave, and a pointer to a struct of our own.
-    checked(unsafe { f(unit, &mut state) })?;
-    Ok(state.color)
+    ask_driver(&lib.nvmlUnitGetLedState, move |f| {
+        let mut state: nvmlLedState_t = zeroed();
+        // SAFETY: a handle that NVML just gave, and a pointer to a struct of our own.
+        checked(unsafe { f(unit.handle(), &mut state) })?;
+        Ok(state.color)
+    })
 }
 
 /// Sets the colour of a unit's LED, `nvmlUnitSetLedState`.
 pub fn set_led(lib: &NvmlLib, index: u32, color: u32) -> Reading<()> {
     let unit = unit(lib, index)?;
-    let f = found(&lib.nvmlUnitSetLedState)?;
-    // SAFETY: a handle that NVML just gave, and a number.
-    checked(unsafe { f(unit, color) })
+    ask_driver(&lib.nvmlUnitSetLedState, move |f| {
+        // SAFETY: a handle that NVML just gave, and a number.
+        checked(unsafe { f(unit.handle(), color) })
+    })
 }

@@ -23,6 +23,9 @@ use crate::{
 /// A file that gets one line per call: function, GPU index or `-`, return code.
 pub const CALLS_VARIABLE: &str = "NVSMI_SIMULATOR_CALLS";
 
+/// A row of `[[fault]]`, on one line with commas, for one process alone.
+pub const FAULT_VARIABLE: &str = "NVSMI_SIMULATOR_FAULT";
+
 /// Passes a call that needs no initialised library.
 pub fn early_call(function: &str, body: impl FnOnce(&'static Machine) -> Answer) -> nvmlReturn_t {
     pass(function, None, body)
@@ -123,19 +126,19 @@ fn delay(machine: &Machine, function: &str, subject: Option<Device>) {
     }
 }
 
-/// The code of the first `[[fault]]` row that this call falls under. A row names functions (`function`,
-/// a pattern or several) and a `code`; it may name functions to `except`, one `gpu`, and the first
-/// (`from`) and the last (`until`) call that fails.
+/// The code of the first `[[fault]]` row that this call falls under, that of [`FAULT_VARIABLE`] before
+/// those of the box. A row names functions (`function`, a pattern or several) and a `code`, or says
+/// `hang = true` for a call that does not come back; it may name functions to `except`, one `gpu`, and
+/// the first (`from`) and the last (`until`) call that fails.
 fn fault(
     machine: &Machine,
     function: &str,
     subject: Option<Device>,
     call: u32,
 ) -> Option<nvmlReturn_t> {
-    let Some(Value::Array(rows)) = machine.file.get("fault") else {
-        return None;
-    };
-    rows.iter().filter_map(Value::as_table).find_map(|row| {
+    let rows = machine.file.get("fault").and_then(Value::as_array);
+    let rows = rows.into_iter().flatten().filter_map(Value::as_table);
+    fault_of_variable().into_iter().chain(rows).find_map(|row| {
         let listed = |key: &str| {
             row.get(key)
                 .is_some_and(|patterns| any_names(patterns, function))
@@ -146,8 +149,24 @@ fn fault(
             && gpu.is_none_or(|gpu| subject.is_some_and(|s| s.gpu as i64 == gpu))
             && i64::from(call) >= integer(row, "from").unwrap_or(1)
             && i64::from(call) <= integer(row, "until").unwrap_or(i64::MAX);
+        if hit && row.get("hang").and_then(Value::as_bool) == Some(true) {
+            loop {
+                thread::park();
+            }
+        }
         hit.then(|| code(row.get("code")?.as_str()?)).flatten()
     })
+}
+
+/// The row that the variable holds.
+fn fault_of_variable() -> Option<&'static Table> {
+    static ROW: OnceLock<Option<Table>> = OnceLock::new();
+    let read = || {
+        let text = env::var(FAULT_VARIABLE).ok()?;
+        let table: Table = format!("fault = {{ {text} }}").parse().ok()?;
+        table.get("fault")?.as_table().cloned()
+    };
+    ROW.get_or_init(read).as_ref()
 }
 
 /// Whether a pattern, or one of a list, names a function.

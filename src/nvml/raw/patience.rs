@@ -1,0 +1,249 @@
+//! How long NVML is waited for.
+//!
+//! Without a limit a question is a plain call. With one, a thread of its own puts
+//! it, and is left behind if it does not come back in time: so that it owns
+//! everything that NVML may still write to. Whoever did not answer is asked
+//! nothing more.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::{size_of, transmute_copy};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::ptr;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nvml_wrapper::Device;
+
+use crate::nvml::reading::{Missing, Reading};
+
+/// There is none without a limit.
+static PATIENCE: OnceLock<Patience> = OnceLock::new();
+
+struct Patience {
+    limit: Duration,
+    known: Mutex<Known>,
+}
+
+/// What is known of those that are asked: GPUs by index, `None` for the driver.
+#[derive(Default)]
+struct Known {
+    /// The GPU of each handle.
+    gpus: HashMap<usize, u32>,
+    /// How each has used its time in this sample.
+    clocks: HashMap<Option<u32>, Clock>,
+    stuck: Vec<Stuck>,
+}
+
+/// A time that passes while at least one question is out.
+struct Clock {
+    left: Duration,
+    asking: u32,
+    since: Instant,
+}
+
+impl Clock {
+    fn new(limit: Duration) -> Self {
+        Self {
+            left: limit,
+            asking: 0,
+            since: Instant::now(),
+        }
+    }
+
+    /// A question goes out. When it has to be back; never, if that is later than
+    /// clocks go.
+    fn start(&mut self) -> Option<Instant> {
+        if self.asking == 0 {
+            self.since = Instant::now();
+        }
+        self.asking += 1;
+        self.since.checked_add(self.left)
+    }
+
+    /// It came back.
+    fn stop(&mut self) {
+        self.asking = self.asking.saturating_sub(1);
+        if self.asking == 0 {
+            self.left = self.left.saturating_sub(self.since.elapsed());
+        }
+    }
+}
+
+/// A question that did not come back in time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// The GPU, by index; without it the driver was asked.
+    pub gpu: Option<u32>,
+    /// The NVML function.
+    pub function: String,
+}
+
+impl Stuck {
+    /// Whether the question was to change something, which NVML may have done or
+    /// may still do.
+    pub fn changes(&self) -> bool {
+        let asks = ["Get", "Query", "Validate", "Init", "Shutdown"];
+        !asks.iter().any(|word| self.function.contains(word))
+    }
+}
+
+impl Patience {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for each GPU no longer than this for all that a sample asks of it, and
+/// likewise for the driver.
+pub fn wait_at_most(limit: Duration) {
+    let known = Mutex::default();
+    let _ = PATIENCE.set(Patience { limit, known });
+}
+
+/// A sample begins: everybody has the whole time again.
+pub fn begin_sample() {
+    if let Some(patience) = PATIENCE.get() {
+        patience.known().clocks.clear();
+    }
+}
+
+/// The questions that did not come back, each once.
+pub fn stuck() -> Vec<Stuck> {
+    let stuck = |patience: &Patience| patience.known().stuck.clone();
+    PATIENCE.get().map(stuck).unwrap_or_default()
+}
+
+/// Tells which GPU a handle is of, or is of a part of.
+pub fn belongs_to(device: &Device, index: u32) {
+    if let Some(patience) = PATIENCE.get() {
+        patience.known().gpus.insert(address_of(device), index);
+    }
+}
+
+/// Leaves stdout and stderr to others: a process that cannot end while a question
+/// hangs in the kernel would keep their readers waiting.
+pub fn let_go_of_output() {
+    for fd in [1, 2] {
+        // SAFETY: nothing is written any more: the process is about to end.
+        drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    }
+}
+
+fn address_of(device: &Device) -> usize {
+    // SAFETY: the handle is not used, only told apart from others.
+    unsafe { device.handle() }.addr()
+}
+
+/// Who is asked.
+pub enum Asked<'a> {
+    /// The driver.
+    Driver,
+    /// The GPU of this index.
+    Gpu(u32),
+    /// The GPU of this handle.
+    Device(&'a Device<'a>),
+}
+
+impl Asked<'_> {
+    fn gpu(&self, known: &Known) -> Option<u32> {
+        match self {
+            Self::Driver => None,
+            Self::Gpu(index) => Some(*index),
+            Self::Device(device) => known.gpus.get(&address_of(device)).copied(),
+        }
+    }
+}
+
+/// Puts a question: calls the function of this name. `NVML_ERROR_TIMEOUT` where
+/// the answer does not come in time.
+pub fn wait<R: Send + 'static>(
+    asked: Asked,
+    name: impl FnOnce() -> String,
+    call: impl FnOnce() -> Reading<R> + Send + 'static,
+) -> Reading<R> {
+    match PATIENCE.get() {
+        None => call(),
+        Some(patience) => patience.wait(&asked, name, call),
+    }
+}
+
+impl Patience {
+    fn wait<R: Send + 'static>(
+        &self,
+        asked: &Asked,
+        name: impl FnOnce() -> String,
+        call: impl FnOnce() -> Reading<R> + Send + 'static,
+    ) -> Reading<R> {
+        let (gpu, deadline) = {
+            let mut known = self.known();
+            let gpu = asked.gpu(&known);
+            if known.stuck.iter().any(|stuck| stuck.gpu == gpu) {
+                return Err(Missing::TIMEOUT);
+            }
+            let clock = known.clocks.entry(gpu);
+            (gpu, clock.or_insert_with(|| Clock::new(self.limit)).start())
+        };
+        let Some(deadline) = deadline else {
+            return call();
+        };
+        let (back, answer) = sync_channel(1);
+        let asker = thread::Builder::new().spawn(move || {
+            // Nobody waits any more for what comes too late.
+            let _ = back.send(call());
+        });
+        if asker.is_err() {
+            return Err(Missing::UNKNOWN);
+        }
+        let time_left = deadline.saturating_duration_since(Instant::now());
+        let answer = answer.recv_timeout(time_left);
+        if let Some(clock) = self.known().clocks.get_mut(&gpu) {
+            clock.stop();
+        }
+        answer.unwrap_or_else(|_| {
+            let function = name();
+            let stuck = Stuck { gpu, function };
+            let mut known = self.known();
+            if !known.stuck.contains(&stuck) {
+                known.stuck.push(stuck);
+            }
+            Err(Missing::TIMEOUT)
+        })
+    }
+}
+
+/// The name of a function of the library, as the loader knows it.
+pub fn name<F: Copy>(function: F) -> String {
+    const { assert!(size_of::<F>() == size_of::<*const c_void>()) };
+    // SAFETY: a function pointer, which is as long as any; it is only looked up.
+    let address = unsafe { transmute_copy::<F, *const c_void>(&function) };
+    let mut symbol = Symbol {
+        file: ptr::null(),
+        base: ptr::null(),
+        name: ptr::null(),
+        address: ptr::null(),
+    };
+    // SAFETY: a pointer to a struct of our own; where there is a name, it is
+    // NUL-ended and stays as long as its library.
+    unsafe {
+        if dladdr(address, &mut symbol) == 0 || symbol.name.is_null() {
+            return "NVML".to_owned();
+        }
+        CStr::from_ptr(symbol.name).to_string_lossy().into_owned()
+    }
+}
+
+/// `Dl_info` of the C library.
+#[repr(C)]
+struct Symbol {
+    file: *const c_char,
+    base: *const c_void,
+    name: *const c_char,
+    address: *const c_void,
+}
+
+unsafe extern "C" {
+    fn dladdr(address: *const c_void, symbol: *mut Symbol) -> c_int;
+}

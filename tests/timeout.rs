@@ -1,0 +1,355 @@
+//! An NVML that does not come back, and `--timeout`: who is named, what is still shown, and how it ends.
+#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{nvsmi, run, scratch, stdout};
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+/// What each GPU is asked is shown in these.
+const VIEWS: [&[&str]; 8] = [
+    &[],
+    &["-L"],
+    &[
+        "--query-gpu=index,name,power.draw,memory.used",
+        "--format=csv",
+    ],
+    &["--query-compute-apps=pid,name,used_memory"],
+    &["-q", "-d", "POWER,MEMORY"],
+    &["-q", "-x"],
+    &["dmon", "-c", "1"],
+    &["pmon", "-c", "1"],
+];
+
+/// nvsmi on a box where some calls do not come back.
+fn hanging(simulated: &str, fault: &str) -> Command {
+    let mut command = nvsmi(simulated);
+    command.env("NVSMI_SIMULATOR_FAULT", format!("{fault}, hang = true"));
+    command
+}
+
+/// What it does when it waits for a third of a second.
+fn ended(simulated: &str, fault: &str, args: &[&str]) -> Output {
+    let began = Instant::now();
+    let output = hanging(simulated, fault)
+        .args(["--timeout", "0.3"])
+        .args(args)
+        .output()
+        .expect("nvsmi runs");
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(5), "{fault} {args:?}: {took:?}");
+    output
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The lines that say nothing about the time or about how many GPUs there are.
+fn lasting(text: &str) -> Vec<&str> {
+    let passing = ["timestamp", "Timestamp", "ttached", "Dec ", "Jan "];
+    text.lines()
+        .filter(|line| !passing.iter().any(|word| line.contains(word)))
+        .collect()
+}
+
+fn is_well_formed(document: &str) -> bool {
+    let mut reader = Reader::from_str(document);
+    let mut depth = 0;
+    loop {
+        match reader.read_event() {
+            Ok(Event::Start(_)) => depth += 1,
+            Ok(Event::End(_)) => depth -= 1,
+            Ok(Event::Eof) => return depth == 0,
+            Ok(_) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+#[test]
+fn one_gpu_that_hangs_does_not_hide_the_others() {
+    let faults = [
+        (
+            "function = 'nvmlDeviceGetHandle*', gpu = 3",
+            "nvmlDeviceGetHandleByIndex_v2",
+        ),
+        (
+            "function = 'nvmlDeviceGetPciInfo_v3', gpu = 3",
+            "nvmlDeviceGetPciInfo_v3",
+        ),
+        (
+            "function = 'nvmlDeviceGet*', gpu = 3, from = 2",
+            "nvmlDeviceGet",
+        ),
+    ];
+    for args in VIEWS {
+        let others = run("h100x8", &[args, &["-i", "0,1,2,4,5,6,7"]].concat());
+        // -L takes no GPUs.
+        let others = if args == ["-L"] {
+            String::new()
+        } else {
+            stdout(&others)
+        };
+        for (fault, function) in faults {
+            let output = ended("h100x8", fault, args);
+            let told = told(&output);
+            if !told.is_empty() {
+                assert_eq!(output.status.code(), Some(124), "{fault} {args:?}");
+                assert!(
+                    told.starts_with(&format!("GPU 3 did not answer {function}")),
+                    "{told}"
+                );
+                assert!(told.contains("Xid"), "{told}");
+                assert_eq!(told.lines().count(), 2, "{told}");
+            } else {
+                // The question is not one of this view.
+                assert!(!fault.contains("Handle"), "{fault} {args:?}");
+            }
+            let shown = stdout(&output);
+            assert!(shown.ends_with('\n'), "{fault} {args:?}: {shown}");
+            let mut rest = shown.lines();
+            for line in lasting(&others) {
+                assert!(
+                    rest.any(|shown| shown == line),
+                    "{fault} {args:?}: {line}\n{shown}"
+                );
+            }
+            assert!(!args.contains(&"-x") || is_well_formed(&shown), "{fault}");
+        }
+    }
+    let (fault, _) = faults[0];
+    let output = ended("h100x8", fault, &["encodersessions"]);
+    assert_eq!(output.status.code(), Some(124));
+    assert!(stdout(&output).contains("\n    7 "), "{output:?}");
+}
+
+#[test]
+fn what_a_gpu_said_before_it_hung_is_shown() {
+    let fault = "function = 'nvmlDeviceGetPowerUsage', gpu = 3";
+    let fields = "--query-gpu=index,name,power.draw,memory.used";
+    let shown = stdout(&ended("h100x8", fault, &[fields, "--format=csv,noheader"]));
+    let row = shown.lines().nth(3);
+    assert_eq!(
+        row,
+        Some("3, NVIDIA H100 80GB HBM3, [Timeout], [Timeout]"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn subcommands_that_ask_one_gpu_after_another_go_on_with_the_next() {
+    let fault = "function = ['nvmlDeviceGetFieldValues', 'nvmlDeviceGetP2PStatus'], gpu = 3";
+    for (args, last) in [
+        (&["nvlink", "-s"][..], "GPU 7: "),
+        (&["topo", "-m"], "GPU7\t"),
+        (&["topo", "-p2p", "r"], " GPU7\t"),
+        (&["pci", "-gErrCnt"], "GPU 7: "),
+    ] {
+        let output = ended("h100x8", fault, args);
+        assert_eq!(output.status.code(), Some(124), "{args:?}");
+        assert!(
+            told(&output).starts_with("GPU 3 did not answer nvmlDeviceGet"),
+            "{output:?}"
+        );
+        let shown = stdout(&output);
+        assert!(
+            shown.lines().any(|line| line.starts_with(last)),
+            "{args:?}: {shown}"
+        );
+    }
+}
+
+#[test]
+fn a_driver_that_hangs_is_named() {
+    for (function, args) in [
+        ("nvmlInit_v2", &[][..]),
+        ("nvmlInit_v2", &["dmon"]),
+        ("nvmlInit_v2", &["topo", "-m"]),
+        ("nvmlDeviceGetCount_v2", &["-L"]),
+        ("nvmlSystemGetCudaDriverVersion_v2", &[]),
+        ("nvmlSystemGetProcessName", &["--query-compute-apps=name"]),
+    ] {
+        let output = ended("h100x8", &format!("function = '{function}'"), args);
+        assert_eq!(output.status.code(), Some(124), "{function} {args:?}");
+        let named = format!("The driver did not answer {function} within 0.3 s.\n");
+        assert!(told(&output).starts_with(&named), "{output:?}");
+    }
+}
+
+#[test]
+fn a_change_that_hangs_is_no_success() {
+    for (function, args) in [
+        ("nvmlDeviceSetPowerManagementLimit", &["-pl", "300"][..]),
+        ("nvmlDeviceSetPersistenceMode", &["-pm", "0"]),
+        ("nvmlDeviceSetGpuLockedClocks", &["-lgc", "1000,1200"]),
+        ("nvmlDeviceResetGpuLockedClocks", &["-rgc"]),
+        ("nvmlDeviceClearEccErrorCounts", &["-p", "0"]),
+        ("nvmlDeviceSetComputeMode", &["-c", "2"]),
+    ] {
+        let all = stdout(&run("changeable", args));
+        let output = ended("changeable", &format!("function = '{function}'"), args);
+        assert_eq!(output.status.code(), Some(124), "{args:?}: {output:?}");
+        let told = told(&output);
+        assert!(
+            told.contains(&format!("did not answer {function}")),
+            "{told}"
+        );
+        assert!(told.contains("may have been made or not"), "{told}");
+        let shown = stdout(&output);
+        assert!(shown.contains("Timeout"), "{args:?}: {shown}");
+        let verbs = [
+            "Enabled",
+            "Disabled",
+            "Power limit for",
+            "GPU clocks set",
+            "All done",
+            "Set ",
+        ];
+        let successes = |text: &str| {
+            text.lines()
+                .filter(|line| verbs.iter().any(|verb| line.starts_with(verb)))
+                .count()
+        };
+        assert!(successes(&all) > 0 || args[0] != "-pl", "{all}");
+        assert!(!shown.contains("All done"), "{args:?}: {shown}");
+        assert!(
+            successes(&shown) < successes(&all).max(1),
+            "{args:?}: {shown}"
+        );
+    }
+    // A question is no change.
+    let asked = ended(
+        "changeable",
+        "function = 'nvmlDeviceGetPersistenceMode'",
+        &["-pm", "0"],
+    );
+    assert!(!told(&asked).contains("may have been made"), "{asked:?}");
+}
+
+#[test]
+fn a_loop_gives_each_sample_the_whole_time_and_ends_with_the_one_that_hangs() {
+    let fault = "function = 'nvmlDeviceGetPowerUsage', gpu = 3, from = 4";
+    let asked = [
+        "--query-gpu=index,power.draw",
+        "--format=csv,noheader",
+        "-lms",
+        "200",
+    ];
+    let output = ended("h100x8", fault, &asked);
+    assert_eq!(output.status.code(), Some(124));
+    let shown = stdout(&output);
+    assert_eq!(shown.lines().count(), 4 * 8, "{shown}");
+    assert_eq!(shown.matches("3, [Timeout]").count(), 1, "{shown}");
+    assert!(shown.contains("\n7, "), "{shown}");
+}
+
+#[test]
+fn without_a_limit_it_waits() {
+    let mut child = hanging("h200", "function = 'nvmlDeviceGetName'")
+        .arg("-L")
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("nvsmi runs");
+    std::thread::sleep(Duration::from_millis(600));
+    assert!(child.try_wait().expect("a child").is_none());
+    child.kill().expect("it still runs");
+    child.wait().expect("its end");
+}
+
+#[test]
+fn a_limit_that_is_not_reached_changes_nothing() {
+    for (simulated, args) in [
+        ("h100x8", &["-L"][..]),
+        ("h100x8", &["--query-gpu=index,power.draw"]),
+        ("h100x8", &["topo", "-m"]),
+        ("mig", &["-L"]),
+        ("mig", &["--query-gpu=name,mig.mode.current"]),
+        ("lost", &["-L"]),
+        ("lost", &["--query-gpu=index,name"]),
+        ("no-driver", &[]),
+        ("no-library", &[]),
+        ("h200", &["-h"]),
+        ("h200", &["--bogus"]),
+        ("h200", &["dmon", "-c", "1", "-s", "p"]),
+        ("h200", &["-i", "GPU-none", "-L"]),
+        (
+            "mig",
+            &[
+                "dmon",
+                "-c",
+                "2",
+                "--gpm-metrics",
+                "1,2",
+                "--gpm-options",
+                "dm",
+            ],
+        ),
+    ] {
+        let (without, with) = (
+            run(simulated, args),
+            run(simulated, &[args, &["--timeout=60"]].concat()),
+        );
+        assert_eq!(without, with, "{simulated} {args:?}");
+    }
+}
+
+#[test]
+fn the_variable_stands_for_the_option() {
+    let with = |value: &str, args: &[&str]| {
+        let log = scratch("timeout-variable.log");
+        let mut command = hanging("h200", "function = 'nvmlDeviceGetName'");
+        command
+            .env("NVSMI_TIMEOUT", value)
+            .env("NVSMI_SIMULATOR_CALLS", &log);
+        let output = command.args(args).output().expect("nvsmi runs");
+        (output, log.exists())
+    };
+    let (output, _) = with("0.2", &["-L"]);
+    assert_eq!(output.status.code(), Some(124));
+    let (output, _) = with("600", &["-L", "--timeout=0.2"]);
+    assert_eq!(output.status.code(), Some(124));
+    for (value, args, name) in [
+        ("x", &["-L"][..], "NVSMI_TIMEOUT"),
+        ("0", &["-L"], "NVSMI_TIMEOUT"),
+        ("1", &["-L", "--timeout=0"], "--timeout"),
+        ("1", &["--timeout", "-L"], "--timeout"),
+    ] {
+        let (output, asked) = with(value, args);
+        assert_eq!(output.status.code(), Some(2), "{value} {args:?}");
+        let shown = stdout(&output);
+        assert!(
+            shown.starts_with(&format!("Provided {name} value")),
+            "{shown}"
+        );
+        assert_eq!(shown.lines().count(), 1);
+        assert!(!asked, "{value} {args:?}");
+    }
+}
+
+#[test]
+fn a_signal_ends_the_process_that_asks_too() {
+    for signal in ["TERM", "INT", "KILL"] {
+        let mut child = nvsmi("h200")
+            .args(["--timeout", "5", "--query-gpu=index", "-lms", "50"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("nvsmi runs");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+        lines.read_line(&mut String::new()).expect("a line");
+        let id = child.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &id]).status();
+        assert!(sent.expect("kill runs").success());
+        let began = Instant::now();
+        // The pipe ends only with the last process that has it.
+        lines.read_to_end(&mut Vec::new()).expect("the rest");
+        assert!(began.elapsed() < Duration::from_secs(3), "{signal}");
+        let status = child.wait().expect("its end");
+        assert_eq!(status.code(), (signal != "KILL").then_some(0), "{signal}");
+    }
+}
