@@ -278,9 +278,15 @@ const VIRTUALIZATION: &[Row<()>] = &[
     ),
 ];
 
-/// A GPU that does not answer has no licences to show.
+/// A GPU that knows no licences has none to show, and a lost one says so in all
+/// other lines.
 const LICENSES: List<(), License> = List {
-    items: |asked| Ok(asked.gpu.licenses().unwrap_or_default()),
+    items: |asked| match asked.gpu.licenses() {
+        Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND | Missing::GPU_IS_LOST) => {
+            Ok(Vec::new())
+        }
+        licenses => licenses,
+    },
     empty: Empty::Heading,
     row: group(
         "vGPU Software Licensed Product",

@@ -169,7 +169,7 @@ impl<T> Row<T> {
             Content::List(each) => {
                 let element: Vec<Shape> = each.shape().into_iter().collect();
                 match self.tag {
-                    "" => ShapeContent::Elements(element),
+                    "" => ShapeContent::Elements(element.into_iter().map(Shape::or_word).collect()),
                     _ => ShapeContent::ElementsOrWord(element),
                 }
             }
