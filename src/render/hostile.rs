@@ -155,7 +155,10 @@ fn elements(document: &str, name: &str) -> (Vec<String>, bool) {
             Ok(Event::Text(text)) if inside => texts.last_mut().unwrap().push_str(&text),
             Ok(Event::GeneralRef(reference)) if inside => {
                 let reference = format!("&{};", &*reference);
-                texts.last_mut().unwrap().push_str(&unescape(&reference).unwrap());
+                texts
+                    .last_mut()
+                    .unwrap()
+                    .push_str(&unescape(&reference).unwrap());
             }
             Ok(Event::Eof) => return (texts, depth == 0),
             Ok(_) => {}

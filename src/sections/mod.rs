@@ -220,7 +220,10 @@ impl Selection {
             gpu,
             item: (),
         };
-        let chosen: Vec<&Section> = SECTIONS.iter().filter(|section| self.has(section)).collect();
+        let chosen: Vec<&Section> = SECTIONS
+            .iter()
+            .filter(|section| self.has(section))
+            .collect();
         let mut built: Vec<Vec<Node>> = chosen.iter().map(|_| Vec::new()).collect();
         thread::scope(|scope| {
             for slow in chosen.iter().filter_map(|section| section.slow) {

@@ -156,6 +156,7 @@ const GENERATIONS: &[Row<()>] = &[
         asked.gpu.gpu_max_pcie_generation().map(Value::from)
     }),
     line("Host Max", "max_host_link_gen", |asked| {
+        asked.unless_lost()?;
         asked.gpu.host_max_pcie_generation().map(Value::from)
     }),
 ];
