@@ -101,6 +101,17 @@ pub struct Shape {
     pub content: ShapeContent,
 }
 
+impl Shape {
+    /// The same, or a word in the place of what is in it.
+    pub fn or_word(self) -> Self {
+        let content = match self.content {
+            ShapeContent::Elements(elements) => ShapeContent::ElementsOrWord(elements),
+            other => other,
+        };
+        Self { content, ..self }
+    }
+}
+
 /// How many of an element there can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {

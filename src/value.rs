@@ -1,6 +1,7 @@
 //! Readings as text: all number formatting is here.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use jiff::ZonedDateTime;
 
@@ -124,10 +125,7 @@ pub fn uuid(bytes: [u8; 16]) -> String {
 /// Text that cannot disturb a terminal or break a line: control characters, and
 /// those that are invisible or turn the direction, are shown as escapes.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let disturbing = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
+    let disturbing = |c: char| c.is_control() || INVISIBLE.iter().any(|range| range.contains(&c));
     if !text.contains(disturbing) {
         return Cow::Borrowed(text);
     }
@@ -141,6 +139,27 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         })
         .into()
 }
+
+/// Line and paragraph separators, and what Unicode lets a display leave out
+/// (`Default_Ignorable_Code_Point`) but for the variants of characters.
+const INVISIBLE: &[RangeInclusive<char>] = &[
+    '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
+    '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180b}'..='\u{180f}',
+    '\u{200b}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{3164}'..='\u{3164}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff0}'..='\u{fffb}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0000}'..='\u{e0fff}',
+];
 
 /// The units that readings have; a header shows them in brackets, a value after
 /// a blank.

@@ -1,10 +1,16 @@
 //! The report of `-q -x`: valid against its own definition on every kind of box, and well-formed
 //! whatever things are called; and what it asks.
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test may stop where it stands, and say what it did not check"
+)]
 
 mod common;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -114,31 +120,224 @@ fn validate(document: &str) {
     assert!(open.is_empty() && elements > 5, "{elements} elements");
 }
 
+/// Every box there is.
+fn boxes() -> Vec<String> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+    let files = std::fs::read_dir(folder).expect("the boxes");
+    let mut names: Vec<String> = files
+        .filter_map(|file| file.expect("a file").file_name().into_string().ok())
+        .filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// What a box reports, where it has a driver to ask.
+fn report(simulated: &str, args: &[&str]) -> Option<String> {
+    let output = run(simulated, args);
+    let document = stdout(&output);
+    let begun = document.starts_with("<?xml");
+    assert!(begun || !output.status.success(), "{simulated} {args:?}");
+    begun.then_some(document)
+}
+
 #[test]
-fn every_kind_of_box_has_a_valid_report() {
-    for simulated in [
-        "h200",
-        "h200-busy",
-        "a100x8",
-        "desktop",
-        "gb200-x4",
-        "l40s-x4",
-        "lost-midway",
-        "mig",
-        "old-driver",
-        "sick",
-        "t4",
-        "v100",
-    ] {
-        let output = run(simulated, &["-q", "-x", "--dtd"]);
-        assert!(output.status.success(), "{simulated}");
-        validate(&stdout(&output));
-    }
+fn every_box_has_a_valid_report() {
+    let boxes = boxes();
+    let reports: Vec<String> = boxes
+        .iter()
+        .filter_map(|simulated| report(simulated, &["-q", "-x", "--dtd"]))
+        .collect();
+    reports.iter().for_each(|document| validate(document));
+    assert!(reports.len() > 25, "{} of {boxes:?}", reports.len());
     validate(&stdout(&run("h200", &["-q", "-x", "-u", "--dtd"])));
     let lost = run("lost", &["-q", "-x", "--dtd"]);
     assert_eq!(lost.status.code(), Some(15));
-    validate(&stdout(&lost));
     assert!(stdout(&lost).contains("<gpu id=\"3\">"));
+}
+
+/// The same, by another's validator, and with the definition in a file of its own.
+#[test]
+fn xmllint_finds_every_report_valid() {
+    let folder = scratch("xmllint");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    };
+    write("nvsmi_device_v13.dtd", &stdout(&run("none", &["--dtd"])));
+    write(
+        "nvsmi_unit_v13.dtd",
+        &stdout(&run("none", &["--dtd", "-u"])),
+    );
+    let mut files = Vec::new();
+    for simulated in boxes() {
+        for args in [
+            &["-q", "-x"][..],
+            &["-q", "-x", "--dtd"],
+            &["-q", "-x", "-u"],
+            &["-q", "-x", "-u", "--dtd"],
+        ] {
+            if let Some(document) = report(&simulated, args) {
+                files.push(write(
+                    &format!("{simulated}{}.xml", args.concat()),
+                    &document,
+                ));
+            }
+        }
+    }
+    assert!(files.len() > 100, "{} reports", files.len());
+    let lint = std::process::Command::new("xmllint")
+        .args(["--noout", "--valid"])
+        .args(&files)
+        .output();
+    match lint {
+        Ok(found) => assert!(
+            found.status.success(),
+            "{}",
+            String::from_utf8_lossy(&found.stderr)
+        ),
+        Err(missing) => {
+            println!(
+                "NOT CHECKED: {} reports: no xmllint ({missing})",
+                files.len()
+            );
+        }
+    }
+}
+
+/// A box file of this test's own.
+fn box_file(name: &str, text: &str) -> String {
+    let simulated = scratch(&format!("{name}.toml"));
+    std::fs::write(&simulated, text).expect("a file");
+    simulated.to_str().expect("UTF-8").to_owned()
+}
+
+/// The same box, on which a function fails.
+fn failing(text: &str, function: &str, code: u32, test: &str) -> String {
+    let fault = format!("[[fault]]\nfunction = {function:?}\ncode = \"{code}\"\n");
+    box_file(
+        &format!("{test}-{function}-{code}"),
+        &format!("{text}{fault}"),
+    )
+}
+
+/// What few boards have: licences, a host of vGPUs.
+const LICENSED: &str = r#"
+inherits = "h200-busy"
+[gpu.0]
+virtualization = "host-vgpu"
+vgpu.licensable = true
+vgpu.licenses = [
+    { product = "NVIDIA <vGPU> & more", licensed = true, expiry = [2027, 1, 31, 23, 59, 59] },
+    { product = "NVIDIA Virtual Applications", licensed = true, expiry = 4 },
+    { product = "NVIDIA RTX", licensed = false, expiry = 0 },
+]
+"#;
+
+/// Codes of each kind that a view may treat in its own way, and one that NVML does not have.
+const CODES: &[u32] = &[2, 3, 4, 6, 7, 13, 15, 21, 27, 999, 12345];
+
+#[test]
+fn a_report_is_valid_whatever_fails() {
+    let mut tried = BTreeMap::new();
+    for (name, text) in [
+        ("licensed", LICENSED),
+        ("mig", "inherits = \"mig\"\n"),
+        ("v100", "inherits = \"v100\"\n"),
+    ] {
+        let simulated = box_file(&format!("whatever-{name}"), text);
+        for call in calls(&simulated, &["-q", "-x"]).into_keys() {
+            let function = call.split(' ').next().unwrap_or_default().to_owned();
+            tried.entry(function).or_insert(text);
+        }
+    }
+    assert!(tried.len() > 100, "{} functions", tried.len());
+    let tried: Vec<(String, &str)> = tried.into_iter().collect();
+    let next = AtomicUsize::new(0);
+    let workers = thread::available_parallelism().map_or(2, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((function, text)) = tried.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for &code in CODES {
+                        let simulated = failing(text, function, code, "whatever");
+                        if let Some(document) = report(&simulated, &["-q", "-x", "--dtd"]) {
+                            validate(&document);
+                        }
+                        let _ = std::fs::remove_file(&simulated);
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// Whatever cannot be read says so: no line holds what it did not hold before, except words.
+#[test]
+fn a_failed_reading_is_never_a_number() {
+    let lines = |simulated: &str| -> Vec<String> {
+        let text = stdout(&run(simulated, &["-q"]));
+        text.lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect()
+    };
+    let base = box_file("number", LICENSED);
+    let healthy = lines(&base);
+    let functions = calls(&base, &["-q"]);
+    let functions: Vec<&str> = functions
+        .keys()
+        .filter_map(|call| call.strip_suffix(" 0"))
+        .filter(|function| function.starts_with("nvmlDeviceGet") && !function.contains("Handle"))
+        .collect();
+    assert!(functions.len() > 90, "{} functions", functions.len());
+    for function in functions {
+        let simulated = failing(LICENSED, function, 999, "number");
+        for line in lines(&simulated) {
+            let value = line.split_once(": ").map_or("", |(_, value)| value);
+            let is_word = ["Unknown Error", "N/A", "None"].contains(&value);
+            let is_same = healthy.contains(&line) || line.starts_with("Timestamp");
+            assert!(
+                is_word || is_same || line == "GPU 0",
+                "{function}: {line:?}"
+            );
+        }
+        let _ = std::fs::remove_file(&simulated);
+    }
+}
+
+#[test]
+fn a_licence_says_when_it_ends_or_why_it_cannot_be_read() {
+    let shown = |simulated: &str| -> Vec<String> {
+        let text = stdout(&run(simulated, &["-q"]));
+        let lines = text.lines().map(str::trim);
+        let lines = lines.skip_while(|line| !line.starts_with("vGPU Heterogeneous Mode"));
+        lines
+            .skip(1)
+            .take_while(|line| !line.starts_with("GPU Recovery"))
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect()
+    };
+    let expected = [
+        "vGPU Software Licensed Product",
+        "Product Name : NVIDIA <vGPU> & more",
+        "License Status : Licensed (Expiry: 2027-1-31 23:59:59 GMT)",
+        "vGPU Software Licensed Product",
+        "Product Name : NVIDIA Virtual Applications",
+        "License Status : Licensed (Expiry: Permanent)",
+        "vGPU Software Licensed Product",
+        "Product Name : NVIDIA RTX",
+        "License Status : Unlicensed",
+    ];
+    assert_eq!(shown(&box_file("licensed", LICENSED)), expected);
+    let unread = "vGPU Software Licensed Product : Insufficient Permissions";
+    for (code, expected) in [(3, &[][..]), (4, &[unread]), (15, &[])] {
+        let function = "nvmlDeviceGetGridLicensableFeatures";
+        let simulated = failing(LICENSED, function, code, "licensed");
+        assert_eq!(shown(&simulated), expected, "{code}");
+    }
 }
 
 #[test]
@@ -186,10 +385,7 @@ processes = [
 
 /// The calls of one run, each with how often.
 fn calls(simulated: &str, args: &[&str]) -> BTreeMap<String, usize> {
-    let log = scratch(&format!(
-        "report-{simulated}-{}",
-        args.join("_").replace(',', "_")
-    ));
+    let log = scratch(&format!("report-{simulated}{}", args.concat()).replace(['/', ','], "_"));
     let output = nvsmi(simulated)
         .args(args)
         .env("NVSMI_SIMULATOR_CALLS", &log)
@@ -261,4 +457,43 @@ fn a_section_asks_only_for_itself() {
         "nvmlDeviceGetVirtualizationMode",
     ];
     assert_eq!(asked, expected);
+}
+
+#[test]
+fn what_waits_for_the_link_waits_beside_the_rest() {
+    const SLOW: &str = "nvmlDeviceGetPcieThroughput 0 0";
+    let log = scratch("report-order");
+    let output = nvsmi("h200-timed")
+        .arg("-q")
+        .env("NVSMI_SIMULATOR_CALLS", &log)
+        .output()
+        .expect("nvsmi runs");
+    assert!(output.status.success());
+    let log = std::fs::read_to_string(&log).expect("a log");
+    // A call is in the log once it has been answered.
+    let handle = log.find("nvmlDeviceGetHandle").expect("a handle");
+    let first = log.find(SLOW).expect("it is asked");
+    let last = log.rfind(SLOW).expect("it is asked");
+    assert!(log[handle..first].lines().count() > 30, "nothing meanwhile");
+    assert!(
+        log[last..].contains("nvmlDeviceGetClock "),
+        "it is waited for"
+    );
+}
+
+#[test]
+fn eight_gpus_take_hardly_longer_than_one() {
+    let least = |args: &[&str]| {
+        let times = (0..3).map(|_| {
+            let start = std::time::Instant::now();
+            assert!(run("h100x8-timed", args).status.success());
+            start.elapsed()
+        });
+        times.min().expect("three runs")
+    };
+    let (one, eight) = (least(&["-q", "-i", "0"]), least(&["-q"]));
+    assert!(
+        eight < one.mul_f64(1.5),
+        "{eight:?} for eight, {one:?} for one"
+    );
 }

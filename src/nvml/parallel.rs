@@ -1,22 +1,26 @@
 //! Several GPUs at once: NVML can be asked from several threads, and waits for
 //! each GPU by itself where it has to wait.
 
-use std::thread;
+use std::{iter, thread};
 
-/// What `ask` says of each item, in their order; a thread each where there are several.
+/// What `ask` says of each item, in their order: the first one in this thread,
+/// each of the others in one of its own.
 pub fn each<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    if items.len() < 2 {
-        return items.iter().map(ask).collect();
-    }
+    let Some((first, others)) = items.split_first() else {
+        return Vec::new();
+    };
     thread::scope(|scope| {
-        let threads: Vec<_> = items.iter().map(|item| scope.spawn(|| ask(item))).collect();
-        threads
-            .into_iter()
-            .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-            .collect()
+        let ask = &ask;
+        let threads: Vec<_> = others
+            .iter()
+            .map(|item| scope.spawn(move || ask(item)))
+            .collect();
+        let first = ask(first);
+        let others = threads.into_iter().map(|thread| {
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        iter::once(first).chain(others).collect()
     })
 }

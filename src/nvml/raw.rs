@@ -480,10 +480,15 @@ pub fn get_string_for<A: Plain, E>(
     })
 }
 
-/// A NUL-ended C string in a buffer, its invalid UTF-8 replaced.
+/// A NUL-ended C string in a buffer; bytes that are no UTF-8 as `\xff`.
 pub fn text(buffer: &[u8]) -> String {
     let text = CStr::from_bytes_until_nul(buffer).map_or(buffer, CStr::to_bytes);
-    String::from_utf8_lossy(text).into_owned()
+    text.utf8_chunks()
+        .fold(String::with_capacity(text.len()), |mut text, chunk| {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+            text
+        })
 }
 
 /// A NUL-ended C string in an array member of a struct.

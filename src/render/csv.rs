@@ -28,7 +28,7 @@ pub fn row<T>(fields: &[&Field<T>], row: &Row<T>, format: Format, out: &mut Vec<
 }
 
 /// A value with its unit, or the reason why there is none, in brackets.
-fn cell(reading: Reading<Value>, unit: Unit, units: bool) -> String {
+pub(super) fn cell(reading: Reading<Value>, unit: Unit, units: bool) -> String {
     match reading {
         Ok(Value::Text(text)) => printable(&text).into_owned(),
         Ok(number) if units && unit != Unit::None => format!("{number} {}", unit.sign()),

@@ -2,6 +2,9 @@
 //! they are, and several tables side by side.
 
 use comfy_table::{ContentLineStyle, LineStyle, Table, TableStyle};
+use unicode_width::UnicodeWidthStr;
+
+use super::width;
 
 const BORDER: LineStyle = LineStyle::new('+', '-', '+', '+');
 const SIDES: ContentLineStyle = ContentLineStyle::new('|', '|', '|');
@@ -46,13 +49,10 @@ pub fn following(rows: Vec<Vec<String>>) -> String {
 
 /// One cell across so many columns, with their borders above and none below.
 pub fn banner(text: String, columns: usize) -> String {
-    let width = text.chars().count();
+    let across = (text.width() + 2) * columns - 2;
     let column = draw(OPEN, &[], vec![vec![text.clone()]]);
     let border = column.lines().next().unwrap_or_default().repeat(columns);
-    format!(
-        "{border}\n|{text:<across$}|",
-        across = (width + 2) * columns - 2
-    )
+    format!("{border}\n|{}|", width::left(&text, across))
 }
 
 /// Deals rows to columns as cards are dealt, draws each column, and sets them

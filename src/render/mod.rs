@@ -3,6 +3,8 @@
 pub mod csv;
 pub mod dtd;
 mod frame;
+#[cfg(test)]
+mod hostile;
 pub mod matrix;
 pub mod scroll;
 pub mod summary;

@@ -2,6 +2,7 @@
 
 use super::spelt;
 use crate::document::{Content, Document, Look, Node};
+use crate::value::printable;
 
 /// Where values begin, a colon and a blank before them.
 const COLUMN: usize = 55;
@@ -19,7 +20,7 @@ pub fn text(document: &Document, out: &mut Vec<u8>) {
     line(out, "");
     nodes(&document.attached, 0, COLUMN, out);
     for (bus_id, rows) in &document.gpus {
-        line(out, &format!("GPU {bus_id}"));
+        line(out, &format!("GPU {}", printable(bus_id)));
         nodes(rows, STEP, COLUMN, out);
         line(out, "");
     }

@@ -50,27 +50,38 @@ fn padded(text: &str, width: usize) -> String {
 
 /// As much of the beginning as there is room for.
 fn beginning(text: &str, room: usize) -> &str {
-    &text[..fitting(text.char_indices(), room, |(at, c)| at + c.len_utf8()).unwrap_or(0)]
+    let places = text.char_indices().map(|(at, c)| (at + c.len_utf8(), c));
+    let mut kept = &text[..fitting(places, room).unwrap_or(0)];
+    while kept.width() > room {
+        let mut characters = kept.chars();
+        characters.next_back();
+        kept = characters.as_str();
+    }
+    kept
 }
 
 /// As much of the end as there is room for.
 fn end(text: &str, room: usize) -> &str {
-    &text[fitting(text.char_indices().rev(), room, |(at, _)| at).unwrap_or(text.len())..]
+    let mut kept = &text[fitting(text.char_indices().rev(), room).unwrap_or(text.len())..];
+    while kept.width() > room {
+        let mut characters = kept.chars();
+        characters.next();
+        kept = characters.as_str();
+    }
+    kept
 }
 
-/// Where the last character is that there is room for.
-fn fitting(
-    characters: impl Iterator<Item = (usize, char)>,
-    room: usize,
-    place: impl Fn((usize, char)) -> usize,
-) -> Option<usize> {
+/// The place of the last character that there is room for, by what each takes
+/// alone: together, some take more.
+fn fitting(characters: impl Iterator<Item = (usize, char)>, room: usize) -> Option<usize> {
+    let mut taken = 0;
     characters
-        .scan(0, |taken, (at, c)| {
-            *taken += c.width().unwrap_or(0);
-            (*taken <= room).then_some((at, c))
+        .take_while(|(_, c)| {
+            taken += c.width().unwrap_or(0);
+            taken <= room
         })
         .last()
-        .map(place)
+        .map(|(place, _)| place)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use super::dtd::dtd;
 use super::spelt;
 use crate::document::{Content, Document, Look, Node};
+use crate::value::printable;
 
 /// Appends a report, with its document type definition inside if `embed`.
 pub fn xml(document: &Document, embed: bool, out: &mut Vec<u8>) {
@@ -38,7 +39,8 @@ impl Printer<'_> {
         self.nodes(&document.head, 1)?;
         self.nodes(&document.attached, 1)?;
         for (bus_id, nodes) in &document.gpus {
-            let start = BytesStart::new("gpu").with_attributes([("id", bus_id.as_str())]);
+            let id = allowed(&printable(bus_id));
+            let start = BytesStart::new("gpu").with_attributes([("id", id.as_str())]);
             self.open(start, 1)?;
             self.nodes(nodes, 2)?;
             self.close("gpu", 1)?;

@@ -8,8 +8,6 @@ use crate::clock;
 use crate::nvml::{License, LicenseExpiry, Missing, Platform, Reading};
 use crate::value::{Unit, Value, enabled, supported, yes};
 
-const NOT_AVAILABLE: Value = Value::word("N/A");
-
 pub const PRODUCT: &[Row<()>] = &[
     line("Product Name", "product_name", |asked| {
         asked.gpu.name().map(Value::from)
@@ -135,10 +133,8 @@ pub const IDENTITY: &[Row<()>] = &[
         asked.gpu.board_part_number().map(Value::from)
     }),
     // NVML has no question for the numbers of the chip and of the spare part.
-    line("GPU Part Number", "gpu_part_number", |_| Ok(NOT_AVAILABLE)),
-    line("FRU Part Number", "gpu_fru_part_number", |_| {
-        Ok(NOT_AVAILABLE)
-    }),
+    line("GPU Part Number", "gpu_part_number", not_available),
+    line("FRU Part Number", "gpu_fru_part_number", not_available),
     group("Platform Info", "platformInfo", PLATFORM).on(|asked| asked.gpu.architecture().is_ok()),
     group("Inforom Version", "inforom_version", INFOROM),
     group(
@@ -186,6 +182,10 @@ pub const IDENTITY: &[Row<()>] = &[
         )
     }),
 ];
+
+fn not_available(asked: &Asked<()>) -> Reading<Value> {
+    asked.unless_lost().map(|()| Value::word("N/A"))
+}
 
 /// A black box that has not been written yet is "not ready", a box not there
 /// "not supported": neither has a time.
@@ -278,9 +278,15 @@ const VIRTUALIZATION: &[Row<()>] = &[
     ),
 ];
 
-/// A GPU that does not answer has no licences to show.
+/// A GPU that knows no licences has none to show, and a lost one says so in all
+/// other lines.
 const LICENSES: List<(), License> = List {
-    items: |asked| Ok(asked.gpu.licenses().unwrap_or_default()),
+    items: |asked| match asked.gpu.licenses() {
+        Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND | Missing::GPU_IS_LOST) => {
+            Ok(Vec::new())
+        }
+        licenses => licenses,
+    },
     empty: Empty::Heading,
     row: group(
         "vGPU Software Licensed Product",

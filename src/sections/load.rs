@@ -31,8 +31,8 @@ pub const PERFORMANCE: &[Row<()>] = &[
         REASON_TIMES,
     ),
     // NVML has no question for it.
-    line("Sparse Operation Mode", "sparse_operation_mode", |_| {
-        Err(Missing::NotSupported)
+    line("Sparse Operation Mode", "sparse_operation_mode", |asked| {
+        asked.unless_lost().and(Err(Missing::NotSupported))
     }),
 ];
 

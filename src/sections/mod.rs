@@ -21,6 +21,8 @@ mod smoothing;
 mod temperature;
 mod words;
 
+use std::thread;
+
 use crate::document::{Node, Shape};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, each};
@@ -94,6 +96,9 @@ pub struct Section {
     word: Option<Word>,
     full: Full,
     rows: &'static [Row<()>],
+    /// The question that NVML takes its time for. It is asked before any other,
+    /// and the rest of the report meanwhile.
+    slow: Option<fn(&Gpu)>,
 }
 
 const fn always(rows: &'static [Row<()>]) -> Section {
@@ -101,6 +106,7 @@ const fn always(rows: &'static [Row<()>]) -> Section {
         word: None,
         full: Full::Always,
         rows,
+        slow: None,
     }
 }
 
@@ -108,7 +114,15 @@ const fn section(word: Word, full: Full, rows: &'static [Row<()>]) -> Section {
     Section {
         word: Some(word),
         full,
-        rows,
+        ..always(rows)
+    }
+}
+
+impl Section {
+    /// With a question that takes its time.
+    const fn slow(mut self, ask: fn(&Gpu)) -> Self {
+        self.slow = Some(ask);
+        self
     }
 }
 
@@ -123,7 +137,7 @@ const SECTIONS: &[Section] = &[
         Full::Always,
         board::GSP_FIRMWARE_VERSION,
     ),
-    always(pci::PCI),
+    always(pci::PCI).slow(pci::watch_link),
     always(load::FAN),
     section(Word::Performance, Full::Always, load::PERFORMANCE),
     section(Word::Memory, Full::Always, load::MEMORY),
@@ -198,7 +212,7 @@ impl Selection {
         }
     }
 
-    /// What one GPU has to say.
+    /// What one GPU has to say. Sections with a slow question are built last.
     fn build(&self, driver: &Driver, gpu: &Gpu) -> Vec<Node> {
         let asked = Asked {
             form: self.form,
@@ -206,13 +220,24 @@ impl Selection {
             gpu,
             item: (),
         };
-        let mut nodes = Vec::new();
-        for section in SECTIONS.iter().filter(|section| self.has(section)) {
-            for row in section.rows {
-                row.build(&asked, &mut nodes);
+        let chosen: Vec<&Section> = SECTIONS
+            .iter()
+            .filter(|section| self.has(section))
+            .collect();
+        let mut built: Vec<Vec<Node>> = chosen.iter().map(|_| Vec::new()).collect();
+        thread::scope(|scope| {
+            for slow in chosen.iter().filter_map(|section| section.slow) {
+                scope.spawn(move || slow(gpu));
             }
-        }
-        nodes
+            for is_slow in [false, true] {
+                for (section, nodes) in chosen.iter().zip(&mut built) {
+                    if section.slow.is_some() == is_slow {
+                        section.rows.iter().for_each(|row| row.build(&asked, nodes));
+                    }
+                }
+            }
+        });
+        built.into_iter().flatten().collect()
     }
 
     /// What all GPUs have to say, each with its bus id, or with its index where

@@ -2,7 +2,7 @@
 
 use super::row::{Asked, Row, group, line, number};
 use super::words::word;
-use crate::nvml::{Missing, Pci, Reading};
+use crate::nvml::{Gpu, Missing, Pci, Reading};
 use crate::value::Unit::KilobytesPerSecond;
 use crate::value::Value;
 
@@ -19,6 +19,11 @@ pub const PCI: &[Row<()>] = &[
     ),
     group("PCI", "pci", ROWS),
 ];
+
+/// NVML watches the link for 20 ms to tell its traffic.
+pub fn watch_link(gpu: &Gpu) {
+    let _ = gpu.pcie_throughput();
+}
 
 /// A number of the PCI address, hex: text has 0x before it, XML has not.
 fn hex(number: Reading<u32>, digits: usize) -> Reading<Value> {
@@ -151,6 +156,7 @@ const GENERATIONS: &[Row<()>] = &[
         asked.gpu.gpu_max_pcie_generation().map(Value::from)
     }),
     line("Host Max", "max_host_link_gen", |asked| {
+        asked.unless_lost()?;
         asked.gpu.host_max_pcie_generation().map(Value::from)
     }),
 ];

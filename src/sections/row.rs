@@ -2,7 +2,7 @@
 //! comes from.
 
 use crate::document::{Content as Answer, Look, Node, Shape, ShapeContent, Times};
-use crate::nvml::{Driver, Gpu, Reading};
+use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::value::{Unit, Value};
 
 /// What a report is for.
@@ -24,6 +24,16 @@ pub struct Asked<'a, T> {
     pub gpu: &'a Gpu<'a>,
     /// The process, the page, ...; `()` where the row is about the GPU.
     pub item: T,
+}
+
+impl<T> Asked<'_, T> {
+    /// Of a lost GPU, that it is lost: also for what NVML has no question for.
+    pub fn unless_lost(&self) -> Reading<()> {
+        match self.gpu.performance_state() {
+            Err(Missing::GPU_IS_LOST) => Err(Missing::GPU_IS_LOST),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// One row: a line, a heading with rows under it, or as many of them as there
@@ -169,7 +179,7 @@ impl<T> Row<T> {
             Content::List(each) => {
                 let element: Vec<Shape> = each.shape().into_iter().collect();
                 match self.tag {
-                    "" => ShapeContent::Elements(element),
+                    "" => ShapeContent::Elements(element.into_iter().map(Shape::or_word).collect()),
                     _ => ShapeContent::ElementsOrWord(element),
                 }
             }

@@ -84,7 +84,8 @@ pub unsafe fn put<T>(out: *mut T, value: T) -> Answer {
 ///
 /// # Safety
 /// `out` is null or valid for writes of `length` bytes.
-pub unsafe fn put_text(out: *mut c_char, length: c_uint, text: &str) -> Answer {
+pub unsafe fn put_text(out: *mut c_char, length: c_uint, text: impl AsRef<[u8]>) -> Answer {
+    let text = text.as_ref();
     if out.is_null() {
         return Err(INVALID_ARGUMENT);
     }

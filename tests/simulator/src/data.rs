@@ -190,6 +190,19 @@ impl FromData for String {
     }
 }
 
+/// Text as NVML hands it out: whatever bytes. A box says it as a string, or as numbers where it is not UTF-8.
+#[derive(Clone, Debug)]
+pub struct Text(pub Vec<u8>);
+
+impl FromData for Text {
+    fn from_data(value: &Value) -> Option<Text> {
+        match value {
+            Value::String(text) => Some(Text(text.as_bytes().to_vec())),
+            bytes => Vec::from_data(bytes).map(Text),
+        }
+    }
+}
+
 impl FromData for Table {
     fn from_data(value: &Value) -> Option<Table> {
         value.as_table().cloned()

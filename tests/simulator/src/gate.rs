@@ -104,24 +104,30 @@ fn stem(function: &str) -> &str {
     }
 }
 
-/// Sleeps as long as the box says: `patterns = [first call, later calls]`, in milliseconds. The functions
-/// that a row names share their first call: a driver brings a GPU up once, whoever asks. Calls about
-/// one GPU wait for each other, as they do in the driver; those about different ones do not.
+/// Sleeps as long as the box says, in milliseconds: `patterns = [first call, later calls]` for calls that
+/// keep the GPU, or `patterns = { asleep = each call }` for those that only wait. The functions that a row
+/// names share their first call: a driver brings a GPU up once, whoever asks. Calls that keep one GPU wait
+/// for each other, as they do in the driver; those about different ones do not.
 fn delay(machine: &Machine, function: &str, subject: Option<Device>) {
     let Some(Value::Table(rows)) = machine.file.get("latency") else {
         return;
     };
-    let Some((row, Value::Array(costs))) = rows
+    let Some((row, costs)) = rows
         .iter()
         .find(|(patterns, _)| patterns.split(' ').any(|pattern| names(pattern, function)))
     else {
         return;
     };
     let gpu = subject.map(|subject| subject.gpu);
-    let _turn = gpu.and_then(|gpu| machine.turn(gpu));
+    let asleep = costs.get("asleep");
+    let _turn = match asleep {
+        None => gpu.and_then(|gpu| machine.turn(gpu)),
+        Some(_) => None,
+    };
     let first = machine.state().served.insert((row.clone(), gpu));
-    let cost = if first { costs.first() } else { costs.last() };
-    if let Some(milliseconds) = cost.and_then(f64::from_data) {
+    let kept = costs.as_array();
+    let kept = kept.and_then(|costs| if first { costs.first() } else { costs.last() });
+    if let Some(milliseconds) = asleep.or(kept).and_then(f64::from_data) {
         thread::sleep(Duration::from_secs_f64(milliseconds.max(0.0) / 1000.0));
     }
 }

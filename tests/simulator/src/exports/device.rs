@@ -3,9 +3,11 @@
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_ulonglong};
 
 use nvml_wrapper_sys::bindings::*;
+use toml::{Table, Value};
 
 use crate::{
     answer::{Answer, INVALID_ARGUMENT, NOT_SUPPORTED, fill_text, put, put_text, put_versioned},
+    data,
     machine::Gpu,
 };
 
@@ -206,14 +208,45 @@ device_calls! {
 
 const HOSTNAME_SIZE: c_uint = 64;
 
-/// vGPU licensing: whether there is any; no box has features to license.
+/// vGPU licensing: whether there is any, and rows of `vgpu.licenses`: `product`, `licensed`, and `expiry`,
+/// which is year, month, day, hour, minute and second, or the number of another state of it.
 fn licensable(gpu: &Gpu) -> Answer<nvmlGridLicensableFeatures_t> {
     let supported = gpu.read("vgpu.licensable")?;
+    let licenses: Vec<Table> = gpu.read_or("vgpu.licenses", Vec::new())?;
     // SAFETY: plain data, for which zero is a value.
-    let none = unsafe { std::mem::zeroed::<nvmlGridLicensableFeatures_t>() };
-    Ok(nvmlGridLicensableFeatures_t {
-        isGridLicenseSupported: supported,
-        ..none
+    let mut features = unsafe { std::mem::zeroed::<nvmlGridLicensableFeatures_t>() };
+    features.isGridLicenseSupported = supported;
+    for (license, feature) in licenses.iter().zip(&mut features.gridLicensableFeatures) {
+        features.licensableFeaturesCount += 1;
+        let product: String = data::read(license.get("product"))?;
+        fill_text(&mut feature.productName, &product);
+        feature.featureState = data::read(license.get("licensed"))?;
+        feature.licenseExpiry = expiry(license.get("expiry"))?;
+    }
+    Ok(features)
+}
+
+fn expiry(value: Option<&Value>) -> Answer<nvmlGridLicenseExpiry_t> {
+    const VALID: u8 = 2;
+    // SAFETY: plain data, for which zero is a value.
+    let none = unsafe { std::mem::zeroed::<nvmlGridLicenseExpiry_t>() };
+    let Some(Value::Array(_)) = value else {
+        let status = data::read(value)?;
+        return Ok(nvmlGridLicenseExpiry_t { status, ..none });
+    };
+    let date: Vec<u32> = data::read(value)?;
+    let [year, month, day, hour, min, sec] = date[..] else {
+        return Err(NOT_SUPPORTED);
+    };
+    let [month, day, hour, min, sec] = [month, day, hour, min, sec].map(|part| part as u16);
+    Ok(nvmlGridLicenseExpiry_t {
+        year,
+        month,
+        day,
+        hour,
+        min,
+        sec,
+        status: VALID,
     })
 }
 

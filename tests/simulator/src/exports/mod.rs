@@ -63,7 +63,7 @@ macro_rules! strings {
     ($($name:ident = $key:literal;)*) => {
         device_calls! {$(
             $name(gpu, out: *mut std::ffi::c_char, length: std::ffi::c_uint) {
-                $crate::answer::put_text(out, length, &gpu.read::<String>($key)?)
+                $crate::answer::put_text(out, length, gpu.read::<$crate::data::Text>($key)?.0)
             }
         )*}
     };

@@ -21,7 +21,7 @@ const NO_MEMORY: c_ulonglong = c_ulonglong::MAX;
 pub struct Process {
     pub pid: c_uint,
     pub kind: String,
-    pub name: String,
+    pub name: Vec<u8>,
     pub memory: c_ulonglong,
     pub gpu_instance: c_uint,
     pub compute_instance: c_uint,
@@ -36,7 +36,7 @@ impl Process {
         Ok(Process {
             pid: data::read(row.get("pid"))?,
             kind: data::read(row.get("type"))?,
-            name: data::read(row.get("name"))?,
+            name: data::read::<data::Text>(row.get("name"))?.0,
             memory: row
                 .get("memory")
                 .map_or(Ok(NO_MEMORY), |v| data::read(Some(v)))?,

@@ -88,8 +88,8 @@ const _: () = assert!(mem::size_of::<NamedProcess>() == 4128);
 impl NamedProcess {
     fn of(process: &Process) -> NamedProcess {
         let mut name = [0; 4096];
-        for (to, from) in name[..4095].iter_mut().zip(process.name.bytes()) {
-            *to = from;
+        for (to, from) in name[..4095].iter_mut().zip(process.name.iter()) {
+            *to = *from;
         }
         NamedProcess {
             pid: process.pid,
