@@ -1,6 +1,8 @@
 //! The differences that are known and meant, and those of R550 and R580.
 
-use super::{layout::alike, pair::Pair, run::FILE_MARK};
+use simulator::trial::FILE_MARK;
+
+use super::{layout::alike, pair::Pair};
 
 /// A difference that is meant: its name, and how to tell it.
 pub struct Known {
@@ -38,6 +40,8 @@ pub const KNOWN: &[Known] = &[
         pair.has(&["-f", "--filename"]) && (refused || same && pair.same_exit())
     }),
     known("dmon --format is of R580", |pair| pair.args.first().is_some_and(|word| word == "dmon") && pair.has(&["--format"])),
+    known("conf-compute -q is of R580", |pair| pair.args.first().is_some_and(|word| word == "conf-compute") && pair.real.stdout == NO_LOG),
+    known("the version of --dtd is R580's", |pair| pair.same_exit() && is_dtd(&pair.real.stdout) && is_dtd(&pair.nvsmi.stdout)),
     known("pci -gCnt is of R580", |pair| pair.has(&["-gCnt"])),
     known("the report of -q is R580's", |pair| pair.same_exit() && is_report(&pair.real.stdout) && is_report(&pair.nvsmi.stdout)),
     known("pcie.link.gen.hostmax is from sysfs", |pair| pair.mentions("pcie.link.gen.hostmax")),
@@ -49,6 +53,14 @@ pub const KNOWN: &[Known] = &[
 
 /// The rule between two rows of the table of MIG devices, with nothing below the memory's column.
 const SHARED_CELL: &str = "+------------------+                                  +-----------+";
+
+/// What R550 makes of `conf-compute -q`.
+const NO_LOG: &str = "Option \"-q\" is not recognized.\n";
+
+/// A document type, which names its version first.
+fn is_dtd(text: &str) -> bool {
+    text.starts_with("<!-- nvsmi_")
+}
 
 /// nvidia-smi's screens of help begin like this.
 fn is_help(text: &str) -> bool {
