@@ -8,6 +8,7 @@ pub mod gpm;
 pub mod led;
 pub mod list;
 pub mod log;
+pub mod mig;
 pub mod modify;
 pub mod nvlink;
 pub mod pci;

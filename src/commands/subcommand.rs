@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::spelling::number;
 
-use super::{c2c, nvlink, pci, topo};
+use super::{c2c, mig, nvlink, pci, topo};
 
 /// What an option takes after its name.
 #[derive(Clone, Copy, PartialEq)]
@@ -17,6 +17,8 @@ pub enum Takes {
     Nothing,
     /// Any text.
     Text,
+    /// Any text that does not look like an option, or nothing.
+    MaybeText,
     /// A whole number, as C's `strtol` reads it.
     Number,
 }
@@ -57,7 +59,13 @@ pub struct Subcommand {
 const HELP: Opt = Opt::new("-h --help", Takes::Nothing, "Show this screen.");
 
 /// Those that are built.
-const SUBCOMMANDS: &[&Subcommand] = &[&topo::TOPO, &nvlink::NVLINK, &c2c::C2C, &pci::PCI];
+const SUBCOMMANDS: &[&Subcommand] = &[
+    &topo::TOPO,
+    &nvlink::NVLINK,
+    &c2c::C2C,
+    &pci::PCI,
+    &mig::MIG,
+];
 
 /// The subcommand of this name, if it is built.
 pub fn find(name: &str) -> Option<&'static Subcommand> {
@@ -123,7 +131,12 @@ impl Subcommand {
                 return Err(Error::not_recognized(whole));
             };
             let mut value = String::new();
-            if option.takes != Takes::Nothing {
+            if option.takes == Takes::MaybeText {
+                if let Some((_, whole)) = words.get(at).filter(|(next, _)| !next.starts_with('-')) {
+                    (*whole).clone_into(&mut value);
+                    at += 1;
+                }
+            } else if option.takes != Takes::Nothing {
                 match words.get(at) {
                     Some(&(next, whole)) if self.option(next).is_none() => {
                         whole.clone_into(&mut value)

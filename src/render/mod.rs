@@ -3,6 +3,7 @@
 pub mod csv;
 pub mod dtd;
 mod frame;
+pub mod listing;
 pub mod matrix;
 pub mod scroll;
 pub mod summary;

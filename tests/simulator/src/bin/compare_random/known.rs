@@ -19,7 +19,7 @@ const fn known(name: &'static str, holds: fn(&Pair) -> bool) -> Known {
 /// The table, the more particular rows first.
 #[rustfmt::skip]
 pub const KNOWN: &[Known] = &[
-    known("not in nvsmi yet", |pair| pair.nvsmi.stdout.contains("nvsmi does not have")),
+    known("not in nvsmi yet", |pair| ["nvsmi does not have", "nvsmi does not create"].iter().any(|text| pair.nvsmi.stdout.contains(text))),
     known("nvidia-smi crashed", |pair| pair.real.exit.is_some_and(|code| code < 0)),
     known("help, in own words", |pair| pair.same_exit() && (is_help(&pair.real.stdout) || pair.has(&["-h", "--help"]))),
     known("help needs no driver, and a wrong line is refused without one", |pair| {
@@ -48,6 +48,7 @@ pub const KNOWN: &[Known] = &[
     known("the infoROM is not checked", |pair| pair.real.exit == Some(14) && pair.nvsmi.exit == Some(0)),
     known("MIG devices of one GPU instance share a cell (R550)", |pair| pair.real.stdout.contains(SHARED_CELL)),
     known("display_mode is deprecated (R580)", |pair| pair.mentions("display_mode")),
+    known("the lists of GPU instances are wider (R580)", |pair| pair.has(&["-lgip", "-lgi"]) && pair.same_exit() && tight(&pair.real.stdout) == tight(&pair.nvsmi.stdout)),
     known("words of some fields (R580)", |pair| pair.same_exit() && with_words(&pair.real.stdout) == with_words(&pair.nvsmi.stdout)),
 ];
 
@@ -75,6 +76,11 @@ fn is_help(text: &str) -> bool {
 /// The whole report, which R580 has more lines in.
 fn is_report(text: &str) -> bool {
     text.starts_with("\n==============NVSMI LOG==============") || text.starts_with("<?xml")
+}
+
+/// A framed list without blanks and lines.
+fn tight(text: &str) -> String {
+    text.chars().filter(|c| !" -=".contains(*c)).collect()
 }
 
 fn without_files(text: &str) -> &str {
