@@ -9,80 +9,25 @@ use crate::value::printable;
 use super::subcommand::{Given, Opt, Subcommand, Takes, put};
 
 /// The subcommand.
+#[rustfmt::skip]
 pub const MIG: Subcommand = Subcommand {
     name: "mig",
     about: "How GPUs in MIG mode are cut. (Creating and destroying instances is not built.)",
     options: &[
-        Opt::new(
-            "-i --id",
-            Takes::Text,
-            "Only these GPUs: index, UUID or PCI bus id.",
-        ),
-        Opt::new(
-            "-gi --gpu-instance-id",
-            Takes::Text,
-            "Only these GPU instances, by their numbers.",
-        ),
-        Opt::new(
-            "-ci --compute-instance-id",
-            Takes::Text,
-            "Only these compute instances, for -dci.",
-        ),
-        Opt::new(
-            "-lgip --list-gpu-instance-profiles",
-            Takes::Nothing,
-            "The ways to cut a GPU, and for how many more instances there is room.",
-        ),
-        Opt::new(
-            "-lgipp --list-gpu-instance-possible-placements",
-            Takes::Nothing,
-            "The slices at which GPU instances can begin, and how many they take.",
-        ),
-        Opt::new(
-            "-C --default-compute-instance",
-            Takes::Nothing,
-            "With -cgi: a compute instance in each.",
-        ),
-        Opt::new(
-            "-cgi --create-gpu-instance",
-            Takes::Text,
-            "Create GPU instances. Not built.",
-        ),
-        Opt::new(
-            "-dgi --destroy-gpu-instance",
-            Takes::Nothing,
-            "Destroy GPU instances. Not built.",
-        ),
-        Opt::new(
-            "-lgi --list-gpu-instances",
-            Takes::Nothing,
-            "The GPU instances.",
-        ),
-        Opt::new(
-            "-lcip --list-compute-instance-profiles",
-            Takes::Nothing,
-            "The ways to cut a GPU instance; the default one has a star.",
-        ),
-        Opt::new(
-            "-lcipp --list-compute-instance-possible-placements",
-            Takes::Nothing,
-            "The slices at which compute instances can begin, and how many they take.",
-        ),
-        Opt::new(
-            "-cci --create-compute-instance",
-            Takes::MaybeText,
-            "Create compute instances. Not built.",
-        ),
-        Opt::new(
-            "-dci --destroy-compute-instance",
-            Takes::Nothing,
-            "Destroy compute instances. Not built.",
-        ),
-        Opt::new(
-            "-lci --list-compute-instances",
-            Takes::Nothing,
-            "The compute instances.",
-        ),
+        Opt::new("-i --id", Takes::Text, "Only these GPUs: index, UUID or PCI bus id."),
+        Opt::new("-gi --gpu-instance-id", Takes::Text, "Only these GPU instances, by their numbers."),
+        Opt::new("-ci --compute-instance-id", Takes::Text, "Only these compute instances, for -dci."),
+        Opt::new("-lgip --list-gpu-instance-profiles", Takes::Nothing, "The ways to cut a GPU, and for how many more instances there is room."),
+        Opt::new("-lgipp --list-gpu-instance-possible-placements", Takes::Nothing, "The slices at which GPU instances can begin, and how many they take."),
+        Opt::new("-C --default-compute-instance", Takes::Nothing, "With -cgi: a compute instance in each."),
+        Opt::new("-cgi --create-gpu-instance", Takes::Text, "Create GPU instances. Not built."),
+        Opt::new("-dgi --destroy-gpu-instance", Takes::Nothing, "Destroy GPU instances. Not built."),
+        Opt::new("-lgi --list-gpu-instances", Takes::Nothing, "The GPU instances."),
+        Opt::new("-lcip --list-compute-instance-profiles", Takes::Nothing, "The ways to cut a GPU instance; the default one has a star."),
+        Opt::new("-lcipp --list-compute-instance-possible-placements", Takes::Nothing, "The slices at which compute instances can begin, and how many they take."),
+        Opt::new("-cci --create-compute-instance", Takes::MaybeText, "Create compute instances. Not built."),
+        Opt::new("-dci --destroy-compute-instance", Takes::Nothing, "Destroy compute instances. Not built."),
+        Opt::new("-lci --list-compute-instances", Takes::Nothing, "The compute instances."),
     ],
     run,
 };
@@ -104,7 +49,7 @@ const VIEWS: &[(&str, Whose, View)] = &[
     ("-dci", Whose::Enabled, not_built),
     ("-ci", Whose::Enabled, named),
     ("-gi", Whose::Enabled, named),
-    ("-C", Whose::Enabled, nothing),
+    ("-C", Whose::Enabled, named),
 ];
 
 /// Which GPUs a view is about.
@@ -329,7 +274,7 @@ fn compute_instances(gpus: &[Gpu], given: &Given, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Instances that are named, and nothing to do with them: whether they are there.
+/// Instances, and nothing to do with them: whether they are there.
 fn named(gpus: &[Gpu], given: &Given, _: &mut Vec<u8>) -> Result<(), Error> {
     let instances = chosen(gpus, given)?;
     let Some(wanted) = given.text("-ci").map(numbers) else {
@@ -343,11 +288,6 @@ fn named(gpus: &[Gpu], given: &Given, _: &mut Vec<u8>) -> Result<(), Error> {
         }
     }
     Err(no_compute_instances(Missing::NOT_FOUND))
-}
-
-/// An option that says nothing without another one.
-fn nothing(_: &[Gpu], _: &Given, _: &mut Vec<u8>) -> Result<(), Error> {
-    Ok(())
 }
 
 /// The GPU instances that `-gi` names, or all, each with the index of its GPU.
