@@ -8,6 +8,7 @@ pub mod gpm;
 pub mod led;
 pub mod list;
 pub mod log;
+pub mod mig;
 pub mod modify;
 pub mod nvlink;
 pub mod pci;
@@ -43,7 +44,7 @@ pub static SUBCOMMANDS: &[&Subcommand] = &[
     &sessions::ENCODERSESSIONS,
     &sessions::FBCSESSIONS,
     &Subcommand::not_built("vgpu", "Virtual GPUs"),
-    &Subcommand::not_built("mig", "GPU instances and compute instances"),
+    &mig::MIG,
     &refused::COMPUTE_POLICY,
     &Subcommand::not_built("boost-slider", "Boost sliders"),
     &Subcommand::not_built("power-hint", "Estimated power at given clocks"),

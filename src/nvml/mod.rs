@@ -14,6 +14,7 @@ mod raw;
 mod reading;
 mod report;
 mod set;
+mod slices;
 mod slot;
 mod sysfs;
 mod topology;
@@ -32,6 +33,7 @@ pub use raw::patience::{Stuck, begin_sample, let_go_of_output, stuck, wait_at_mo
 pub use reading::{Missing, Reading};
 pub use report::{License, LicenseExpiry};
 pub use set::{HOSTNAME_LENGTH, Peer, Took};
+pub use slices::{GpuInstance, Placement, Profile};
 pub use sysfs::{Place, Sysfs};
 pub use topology::{Level, P2pCapability, P2pStatus};
 

@@ -63,6 +63,7 @@ macro_rules! versioned {
 mod fields;
 pub mod gpm;
 pub mod processes;
+pub mod slices;
 
 pub use fields::{FieldNumber, Sample, field_values, samples, whole_fields};
 

@@ -5,6 +5,7 @@ pub mod dtd;
 mod frame;
 #[cfg(test)]
 mod hostile;
+pub mod listing;
 pub mod matrix;
 pub mod scroll;
 pub mod summary;

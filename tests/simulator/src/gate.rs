@@ -22,6 +22,8 @@ use crate::{
 
 /// A file that gets one line per call: function, GPU index or `-`, return code.
 pub const CALLS_VARIABLE: &str = "NVSMI_SIMULATOR_CALLS";
+/// A file that gets one line per call of an unnamed function: its place and its arguments.
+pub const TABLE_VARIABLE: &str = "NVSMI_SIMULATOR_TABLE";
 
 /// A row of `[[fault]]`, on one line with commas, for one process alone.
 pub const FAULT_VARIABLE: &str = "NVSMI_SIMULATOR_FAULT";

@@ -15,7 +15,7 @@ use std::{
 
 use toml::{Table, Value};
 
-use crate::{data::merge, elf, machine::BOX_VARIABLE, scenario};
+use crate::{elf, machine::BOX_VARIABLE, scenario};
 
 /// The names under which programs open the library.
 const LIBRARY_NAMES: &[&str] = &["libnvidia-ml.so.1", "libnvidia-ml.so"];
@@ -29,8 +29,7 @@ pub fn command(name: &str, program: &Path) -> Result<Command, String> {
 
 /// As [`command`], with a table laid over the box.
 pub fn command_on(name: &str, over: &Table, program: &Path) -> Result<Command, String> {
-    let mut table = scenario::resolve(name)?;
-    merge(&mut table, over.clone());
+    let table = scenario::resolve_under(name, over.clone())?;
     Ok(installed(
         &lay_out(&own_name(name, &table), &table)?,
         program,

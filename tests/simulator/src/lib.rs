@@ -16,5 +16,6 @@ mod handle;
 pub mod launcher;
 mod machine;
 pub mod scenario;
+pub mod trial;
 
 pub use launcher::{command, require_simulator};

@@ -1,6 +1,6 @@
 //! `simulate BOX [COMMAND [ARGUMENT...]]`: runs a command on a simulated box. The plain word `nvsmi`, and
 //! no command at all, is the nvsmi beside this program; so are arguments without a command, which begin
-//! with a dash.
+//! with a dash. `--latency PROFILE` before the box makes each call take its time.
 
 use std::{
     env,
@@ -10,8 +10,10 @@ use std::{
     process::{Command, ExitCode},
 };
 
-const USAGE: &str =
-    "usage: simulate BOX [COMMAND [ARGUMENT...]] | simulate BOX -OPTION... | simulate --list";
+use toml::Table;
+
+const USAGE: &str = "usage: simulate [--latency PROFILE] BOX [COMMAND [ARGUMENT...]] | \
+     simulate [--latency PROFILE] BOX -OPTION... | simulate --list";
 
 fn main() -> ExitCode {
     match run(env::args_os().skip(1).collect()) {
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Vec<OsString>) -> Result<(), String> {
+    let (over, arguments) = latency(&arguments)?;
     let (name, rest) = arguments.split_first().ok_or(USAGE)?;
     let name = name.to_str().ok_or(USAGE)?;
     match name {
@@ -47,11 +50,31 @@ fn run(arguments: Vec<OsString>) -> Result<(), String> {
         _ => (None, rest),
     };
     // A box that is not there is told before anything is built.
-    simulator::scenario::resolve(name)?;
+    simulator::scenario::resolve_under(name, over.clone())?;
     let program = program.map_or_else(nvsmi, Ok)?;
+    let command = match over.is_empty() {
+        true => simulator::command(name, &program),
+        false => simulator::launcher::command_on(name, &over, &program),
+    };
     // Returns only if the program cannot be started.
-    let problem = simulator::command(name, &program)?.args(arguments).exec();
+    let problem = command?.args(arguments).exec();
     Err(format!("{}: {problem}", program.display()))
+}
+
+/// What `--latency PROFILE` or `--latency=PROFILE` lays over the box, and what follows it.
+fn latency(arguments: &[OsString]) -> Result<(Table, &[OsString]), String> {
+    let (profile, rest) = match arguments {
+        [option] if option == "--latency" => (None, &[][..]),
+        [option, profile, rest @ ..] if option == "--latency" => (profile.to_str(), rest),
+        [first, rest @ ..] => match first.to_str().and_then(|s| s.strip_prefix("--latency=")) {
+            Some(profile) => (Some(profile), rest),
+            None => return Ok((Table::new(), arguments)),
+        },
+        [] => return Err(USAGE.to_owned()),
+    };
+    let profile = profile.ok_or(USAGE)?;
+    let over = Table::from_iter([("latency".to_owned(), profile.into())]);
+    Ok((over, rest))
 }
 
 /// nvsmi, beside this program. Under Cargo it is built first, so that `cargo simulate BOX` works on a

@@ -39,6 +39,11 @@ pub fn is_file(name: &str) -> bool {
 
 /// A box by its name or by the path of a file, with all that it inherits, as one table.
 pub fn resolve(name: &str) -> Result<Table, String> {
+    resolve_under(name, Table::new())
+}
+
+/// As [`resolve`], with a table laid over the box, which may name boards and a latency profile as well.
+pub fn resolve_under(name: &str, over: Table) -> Result<Table, String> {
     let own = if is_file(name) {
         parse(
             name,
@@ -47,7 +52,9 @@ pub fn resolve(name: &str) -> Result<Table, String> {
     } else {
         embedded_box(name)?
     };
-    complete(inherit(own, embedded_box)?)
+    let mut whole = inherit(own, embedded_box)?;
+    merge(&mut whole, over);
+    complete(whole)
 }
 
 fn embedded_box(name: &str) -> Result<Table, String> {
@@ -111,8 +118,11 @@ fn complete(mut table: Table) -> Result<Table, String> {
     }
     if let Some(profile) = table.get("latency").and_then(Value::as_str) {
         let found = embedded::LATENCIES.iter().find(|row| row.0 == profile);
-        let (name, text) =
-            found.ok_or_else(|| format!("there is no latency profile `{profile}`"))?;
+        let (name, text) = found.ok_or_else(|| {
+            let known: Vec<_> = embedded::LATENCIES.iter().map(|row| row.0).collect();
+            let known = known.join(", ");
+            format!("there is no latency profile `{profile}`; the profiles are {known}")
+        })?;
         let rows = parse(name, text)?;
         table.insert("latency".to_owned(), rows.into());
     }

@@ -21,6 +21,9 @@ const VIEWS: &[&[&str]] = &[
     &["pmon", "-c", "1"],
 ];
 
+/// What it is asked as well, where there is no GPU that it could change by mistake.
+const CHANGES: &[&[&str]] = &[&["-pm", "1"], &["-lmcd", "1000"], &["-rmcd"], &["-r"]];
+
 #[test]
 fn a_real_nvidia_smi_runs_on_every_box() {
     let Some(program) = env::var_os("NVIDIA_SMI").map(PathBuf::from) else {
@@ -28,7 +31,10 @@ fn a_real_nvidia_smi_runs_on_every_box() {
         return;
     };
     for (name, _) in simulator::scenario::list().unwrap() {
-        for view in VIEWS {
+        let changes = CHANGES
+            .iter()
+            .filter(|_| simulator::trial::device().is_none());
+        for view in VIEWS.iter().chain(changes) {
             let output = simulator::command(name, &program)
                 .unwrap()
                 .args(*view)

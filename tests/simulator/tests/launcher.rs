@@ -69,7 +69,7 @@ fn a_mistake_is_told_in_one_line() {
     let folder = installed("mistakes");
     fs::remove_file(folder.join("nvsmi")).unwrap();
     for (arguments, told) in [
-        (&[][..], "usage: simulate BOX"),
+        (&[][..], "usage: simulate [--latency PROFILE] BOX"),
         (&["nonesuch"], "there is no box `nonesuch`"),
         (&["nonesuch.toml", "true"], "nonesuch.toml: No such file"),
         (&["h200", "-L"], "nvsmi is not there: build it first"),
@@ -82,6 +82,41 @@ fn a_mistake_is_told_in_one_line() {
             "{stderr}"
         );
         assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+}
+
+#[test]
+fn a_latency_profile_is_laid_over_any_box() {
+    let folder = installed("latency");
+    let show = [
+        "--latency",
+        "h200",
+        "t4",
+        "sh",
+        "-c",
+        "cat $NVSMI_SIMULATOR_BOX",
+    ];
+    let (status, timed, _) = simulate(&folder, &show);
+    assert_eq!(status, Some(0));
+    let timed: toml::Table = timed.parse().unwrap();
+    let rows = timed["latency"].as_table().unwrap();
+    assert!(rows.contains_key("nvmlDeviceGetPcieThroughput"), "{rows:?}");
+    let (_, plain, _) = simulate(&folder, &show[2..]);
+    let plain: toml::Table = plain.parse().unwrap();
+    assert!(!plain.contains_key("latency"));
+
+    let (_, joined, _) = simulate(&folder, &["--latency=h200", "t4", "-L"]);
+    assert_eq!(joined, "nvsmi:-L\n");
+    for arguments in [&["--latency", "slow", "t4"][..], &["--latency=slow", "t4"]] {
+        let (status, stdout, stderr) = simulate(&folder, arguments);
+        assert_eq!((status, stdout.as_str()), (Some(2), ""));
+        assert!(
+            stderr.contains("no latency profile `slow`; the profiles are h200"),
+            "{stderr}"
+        );
+    }
+    for arguments in [&["--latency"][..], &["--latency", "h200"]] {
+        assert!(simulate(&folder, arguments).2.contains("usage: simulate"));
     }
 }
 

@@ -148,6 +148,39 @@ fn a_fault_starts_at_the_call_that_it_names() {
 }
 
 #[test]
+fn any_function_fails_with_any_code_on_one_gpu_or_all() {
+    let folder = folder("kinds");
+    let trouble = [
+        ("Init", "DRIVER_NOT_LOADED", 9),
+        ("Init", "LIB_RM_VERSION_MISMATCH", 18),
+        ("DeviceGetHandleByIndex", "GPU_IS_LOST", 15),
+        ("DeviceGetName", "RESET_REQUIRED", 16),
+        ("DeviceGetUUID", "NO_PERMISSION", 4),
+        ("DeviceGetMemoryInfo", "TIMEOUT", 10),
+        ("DeviceGet*", "CORRUPTED_INFOROM", 14),
+        ("*", "UNKNOWN", 999),
+        ("DeviceGetPowerUsage", "1234", 1234),
+    ];
+    for (function, code, number) in trouble {
+        for (gpu, hit) in [("", true), ("gpu = 0", true), ("gpu = 1", false)] {
+            // A call that is about no GPU is not about the one that is named.
+            if function == "Init" && gpu == "gpu = 0" {
+                continue;
+            }
+            let name = variant(
+                &folder,
+                &format!("[[fault]]\nfunction = 'nvml{function}'\ncode = '{code}'\n{gpu}"),
+            );
+            let answers = client_on(&name, "init handle name uuid power memory", &[]);
+            let failed = answers
+                .iter()
+                .any(|line| line.split(' ').nth(1) == Some(&number.to_string()));
+            assert_eq!(failed, hit, "{function} {code} {gpu}: {answers:?}");
+        }
+    }
+}
+
+#[test]
 fn an_error_in_the_place_of_a_value_is_answered() {
     let folder = folder("value");
     let name = variant(&folder, "[gpu.0]\npower = 'error:TIMEOUT'");
@@ -163,6 +196,25 @@ fn a_missing_symbol_cannot_be_looked_up() {
     assert!(answers[2].starts_with("module 13 "), "{}", answers[2]);
     assert!(answers[3].starts_with("name 0 "), "{}", answers[3]);
     assert!(client_on("h200", "init handle module", &[])[2].starts_with("module 0 5 "));
+}
+
+/// `nvml-names.txt`: the functions that nvml.h of CUDA 13.5 declares, the newest public one.
+#[test]
+fn every_function_of_the_newest_header_is_exported() {
+    let path = simulator::launcher::prepare("h200")
+        .unwrap()
+        .join("libnvidia-ml.so.1");
+    // SAFETY: loading the simulated library runs nothing.
+    let library = unsafe { libloading::Library::new(path) }.unwrap();
+    let names: Vec<&str> = include_str!("nvml-names.txt").lines().collect();
+    assert!(names.len() > 400);
+    let is_there = |name: &str| {
+        // SAFETY: the symbol is looked for, not used.
+        unsafe { library.get::<*const ()>(name.as_bytes()) }.is_ok()
+    };
+    let missing: Vec<_> = names.iter().filter(|name| !is_there(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(!is_there("nvmlDeviceGetNoSuchThing"));
 }
 
 #[test]

@@ -78,6 +78,20 @@ fn retired_pages(gpu: &Gpu, cause: nvmlPageRetirementCause_t) -> Answer<Vec<(u64
         .collect()
 }
 
+/// Writes a list of sessions; a capacity of 0 asks for the length alone.
+///
+/// # Safety
+/// As [`put_list`].
+unsafe fn put_sessions<T: Copy>(count: *mut c_uint, out: *mut T, sessions: &[T]) -> Answer {
+    // SAFETY: by the caller's word.
+    unsafe {
+        match count.as_ref() {
+            Some(0) => put(count, sessions.len() as c_uint),
+            _ => put_list(count, out, sessions),
+        }
+    }
+}
+
 device_calls! {
     nvmlDeviceGetSupportedMemoryClocks(gpu, count: *mut c_uint, clocks: *mut c_uint) {
         let memory: Vec<c_uint> = supported_clocks(&gpu)?.iter().map(|row| row.memory).collect();
@@ -135,7 +149,7 @@ device_calls! {
             averageFps: number("fps"),
             averageLatency: number("latency"),
         }).collect();
-        put_list(count, out, &sessions)
+        put_sessions(count, out, &sessions)
     }
     nvmlDeviceGetFBCSessions(gpu, count: *mut c_uint, out: *mut nvmlFBCSessionInfo_t) {
         let sessions: Vec<_> = sessions(&gpu, "fbc")?.iter().map(|number| nvmlFBCSessionInfo_t {
@@ -152,7 +166,7 @@ device_calls! {
             averageFPS: number("fps"),
             averageLatency: number("latency"),
         }).collect();
-        put_list(count, out, &sessions)
+        put_sessions(count, out, &sessions)
     }
 
     nvmlDeviceGetAccountingPids(gpu, count: *mut c_uint, pids: *mut c_uint) {

@@ -376,7 +376,7 @@ slice_calls! {
         instance: nvmlGpuInstance_t = of_gpu_instance, gpu, row, id: c_uint, count: *mut c_uint,
     ) {
         let (all, taken) = compute_slices(&gpu, &row)?;
-        put(count, (all - taken.len() as c_uint) / compute_profile(&gpu, &row, id)?.slices)
+        put(count, all.saturating_sub(taken.len() as c_uint) / compute_profile(&gpu, &row, id)?.slices)
     }
 
     nvmlGpuInstanceGetComputeInstancePossiblePlacements(

@@ -22,7 +22,7 @@ fn settable(gpu: &Gpu, key: &str) -> Answer {
 }
 
 /// Stores a value under a key that the board lets be changed.
-fn set(gpu: &Gpu, key: &str, value: impl Into<Value>) -> Answer {
+pub fn set(gpu: &Gpu, key: &str, value: impl Into<Value>) -> Answer {
     settable(gpu, key)?;
     gpu.store(key, value)
 }

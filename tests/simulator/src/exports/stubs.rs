@@ -23,7 +23,11 @@ stubs! {
     nvmlDeviceCreateGpuInstanceWithPlacement
     nvmlDeviceDiscoverGpus
     nvmlDeviceFreezeNvLinkUtilizationCounter
+    nvmlDeviceGetAccountingStats_v2
     nvmlDeviceGetActiveVgpus
+    nvmlDeviceGetAdaptiveTgpModeInfo_v1
+    nvmlDeviceGetBBXTimeData_v1
+    nvmlDeviceGetBankRemapperStatus_v1
     nvmlDeviceGetClkMonStatus
     nvmlDeviceGetClockOffsets
     nvmlDeviceGetConfComputeGpuAttestationReport
@@ -33,13 +37,20 @@ stubs! {
     nvmlDeviceGetCurrentClockFreqs
     nvmlDeviceGetDynamicPstatesInfo
     nvmlDeviceGetGpcClkMinMaxVfOffset
+    nvmlDeviceGetGpuFabricInfo_v4
+    nvmlDeviceGetGpuUptime_v1
     nvmlDeviceGetHandleByUUIDV
     nvmlDeviceGetMemClkMinMaxVfOffset
+    nvmlDeviceGetMemoryLimits_v1
     nvmlDeviceGetMinMaxClockOfPState
     nvmlDeviceGetNvLinkInfo
+    nvmlDeviceGetNvLinkInfo_v3
+    nvmlDeviceGetNvLinkTelemetrySamples_v1
     nvmlDeviceGetNvLinkUtilizationControl
     nvmlDeviceGetNvLinkUtilizationCounter
     nvmlDeviceGetNvlinkBwMode
+    nvmlDeviceGetNvlinkNvlePrivateInfo_v1
+    nvmlDeviceGetNvlinkRemapTableInfo_v1
     nvmlDeviceGetNvlinkSupportedBwModes
     nvmlDeviceGetPerformanceModes
     nvmlDeviceGetPowerMizerMode_v1
@@ -52,10 +63,14 @@ stubs! {
     nvmlDeviceGetVgpuProcessesUtilizationInfo
     nvmlDeviceGetVgpuSchedulerCapabilities
     nvmlDeviceGetVgpuSchedulerLog
+    nvmlDeviceGetVgpuSchedulerLog_v2
     nvmlDeviceGetVgpuSchedulerState
+    nvmlDeviceGetVgpuSchedulerState_v2
     nvmlDeviceGetVgpuTypeCreatablePlacements
     nvmlDeviceGetVgpuTypeSupportedPlacements
     nvmlDeviceGetVgpuUtilization
+    nvmlDeviceLockNvlinkRemapTable_v1
+    nvmlDevicePerfMetricsGetSamples_v1
     nvmlDevicePowerSmoothingActivatePresetProfile
     nvmlDevicePowerSmoothingSetState
     nvmlDevicePowerSmoothingUpdatePresetProfileParam
@@ -65,6 +80,7 @@ stubs! {
     nvmlDeviceRemoveGpu_v2
     nvmlDeviceResetNvLinkErrorCounters
     nvmlDeviceResetNvLinkUtilizationCounter
+    nvmlDeviceSetAdaptiveTgpMode_v1
     nvmlDeviceSetClockOffsets
     nvmlDeviceSetConfComputeUnprotectedMemSize
     nvmlDeviceSetCpuAffinity
@@ -72,20 +88,31 @@ stubs! {
     nvmlDeviceSetDriverModel
     nvmlDeviceSetFanControlPolicy
     nvmlDeviceSetFanSpeed_v2
+    nvmlDeviceSetMemoryLimits_v1
     nvmlDeviceSetNvLinkDeviceLowPowerThreshold
     nvmlDeviceSetNvLinkUtilizationControl
     nvmlDeviceSetNvlinkBwMode
+    nvmlDeviceSetNvlinkBwModeAsync_v1
+    nvmlDeviceSetNvlinkNvleReady_v1
     nvmlDeviceSetPowerMizerMode_v1
     nvmlDeviceSetRusdSettings_v1
     nvmlDeviceSetVgpuCapabilities
     nvmlDeviceSetVgpuHeterogeneousMode
     nvmlDeviceSetVgpuSchedulerState
+    nvmlDeviceSetVgpuSchedulerState_v2
+    nvmlDeviceSetupNvlinkNvleEncryptionKey_v1
     nvmlDeviceVgpuForceGspUnload
     nvmlDeviceWorkloadPowerProfileClearRequestedProfiles
     nvmlDeviceWorkloadPowerProfileGetCurrentProfiles
     nvmlDeviceWorkloadPowerProfileGetProfilesInfo
     nvmlDeviceWorkloadPowerProfileSetRequestedProfiles
     nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1
+    nvmlEventSetGetContextCount_v1
+    nvmlEventSetGetContextData_v1
+    nvmlEventSetGetContextInfo_v1
+    nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1
+    nvmlEventSetRegisterGpuOperationalEvents_v1
+    nvmlEventSetWait_v3
     nvmlGetVgpuCompatibility
     nvmlGetVgpuDriverCapabilities
     nvmlGetVgpuVersion
@@ -96,15 +123,20 @@ stubs! {
     nvmlGpuInstanceGetCreatableVgpus
     nvmlGpuInstanceGetVgpuHeterogeneousMode
     nvmlGpuInstanceGetVgpuSchedulerLog
+    nvmlGpuInstanceGetVgpuSchedulerLog_v2
     nvmlGpuInstanceGetVgpuSchedulerState
+    nvmlGpuInstanceGetVgpuSchedulerState_v2
     nvmlGpuInstanceGetVgpuTypeCreatablePlacements
     nvmlGpuInstanceSetVgpuHeterogeneousMode
     nvmlGpuInstanceSetVgpuSchedulerState
+    nvmlGpuInstanceSetVgpuSchedulerState_v2
     nvmlSetVgpuVersion
     nvmlSystemEventSetCreate
     nvmlSystemEventSetFree
     nvmlSystemEventSetWait
+    nvmlSystemGetCPER_v1
     nvmlSystemGetConfComputeKeyRotationThresholdInfo
+    nvmlSystemGetConfComputeSettings_v2
     nvmlSystemRegisterEvents
     nvmlSystemSetConfComputeGpusReadyState
     nvmlSystemSetConfComputeKeyRotationThresholdInfo

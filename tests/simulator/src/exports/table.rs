@@ -13,7 +13,7 @@ use nvml_wrapper_sys::bindings::*;
 
 use super::{
     processes::{self, Process},
-    topology,
+    setters, topology,
 };
 use crate::{
     answer::{
@@ -23,9 +23,6 @@ use crate::{
     handle::Device,
     machine::{Gpu, Machine},
 };
-
-/// A file that gets one line per call of an entry: its place and its arguments.
-const TABLE_VARIABLE: &str = "NVSMI_SIMULATOR_TABLE";
 
 /// Numbers below this are no pointers: the first page is never mapped.
 const LOWEST_ADDRESS: usize = 4096;
@@ -176,6 +173,15 @@ unsafe extern "C" fn entry<const N: usize>(
                 "sparse_operation_mode",
                 b,
             ),
+            // A control call: a command, a structure for it, and its size.
+            32 => device_entry("nvmlInternalGetExportTable.32", a, |_| Err(NOT_SUPPORTED)),
+            // A memory clock in kHz, in force once the driver is loaded anew; 234 takes it back.
+            233 => device_entry("nvmlInternalGetExportTable.233", a, |gpu| {
+                setters::set(&gpu, "clocks.locked.memory_deferred", b.addr() as i64)
+            }),
+            234 => device_entry("nvmlInternalGetExportTable.234", a, |gpu| {
+                setters::set(&gpu, "clocks.locked.memory_deferred", 0)
+            }),
             _ => unnamed(N, a, b),
         }
     }
@@ -398,7 +404,10 @@ unsafe fn utilizations(gpu: &Gpu, last_seen: u64, count: Word, array: Word) -> A
 
 fn log(entry: usize, arguments: [Word; 6]) {
     static LOG: OnceLock<Option<File>> = OnceLock::new();
-    if let Some(mut log) = LOG.get_or_init(|| gate::open_log(TABLE_VARIABLE)).as_ref() {
+    if let Some(mut log) = LOG
+        .get_or_init(|| gate::open_log(gate::TABLE_VARIABLE))
+        .as_ref()
+    {
         let say = |argument: Word| match Device::of(argument) {
             Some(device) => format!("{device:?}"),
             None => format!("{argument:p}"),

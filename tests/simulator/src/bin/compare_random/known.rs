@@ -1,6 +1,8 @@
 //! The differences that are known and meant, and those of R550 and R580.
 
-use super::{layout::alike, pair::Pair, run::FILE_MARK};
+use simulator::trial::FILE_MARK;
+
+use super::{layout::alike, pair::Pair};
 
 /// A difference that is meant: its name, and how to tell it.
 pub struct Known {
@@ -17,7 +19,7 @@ const fn known(name: &'static str, holds: fn(&Pair) -> bool) -> Known {
 /// The table, the more particular rows first.
 #[rustfmt::skip]
 pub const KNOWN: &[Known] = &[
-    known("not in nvsmi yet", |pair| pair.nvsmi.stdout.contains("nvsmi does not have")),
+    known("not in nvsmi yet", |pair| ["nvsmi does not have", "nvsmi does not create"].iter().any(|text| pair.nvsmi.stdout.contains(text))),
     known("nvidia-smi crashed", |pair| pair.real.exit.is_some_and(|code| code < 0)),
     known("help, in own words", |pair| pair.same_exit() && (is_help(&pair.real.stdout) || pair.has(&["-h", "--help"]))),
     known("help needs no driver, and a wrong line is refused without one", |pair| {
@@ -38,17 +40,28 @@ pub const KNOWN: &[Known] = &[
         pair.has(&["-f", "--filename"]) && (refused || same && pair.same_exit())
     }),
     known("dmon --format is of R580", |pair| pair.args.first().is_some_and(|word| word == "dmon") && pair.has(&["--format"])),
+    known("conf-compute -q is of R580", |pair| pair.args.first().is_some_and(|word| word == "conf-compute") && pair.real.stdout == NO_LOG),
+    known("the version of --dtd is R580's", |pair| pair.same_exit() && is_dtd(&pair.real.stdout) && is_dtd(&pair.nvsmi.stdout)),
     known("pci -gCnt is of R580", |pair| pair.has(&["-gCnt"])),
     known("the report of -q is R580's", |pair| pair.same_exit() && is_report(&pair.real.stdout) && is_report(&pair.nvsmi.stdout)),
     known("pcie.link.gen.hostmax is from sysfs", |pair| pair.mentions("pcie.link.gen.hostmax")),
     known("the infoROM is not checked", |pair| pair.real.exit == Some(14) && pair.nvsmi.exit == Some(0)),
     known("MIG devices of one GPU instance share a cell (R550)", |pair| pair.real.stdout.contains(SHARED_CELL)),
     known("display_mode is deprecated (R580)", |pair| pair.mentions("display_mode")),
+    known("the lists of GPU instances are wider (R580)", |pair| pair.has(&["-lgip", "-lgi"]) && pair.same_exit() && tight(&pair.real.stdout) == tight(&pair.nvsmi.stdout)),
     known("words of some fields (R580)", |pair| pair.same_exit() && with_words(&pair.real.stdout) == with_words(&pair.nvsmi.stdout)),
 ];
 
 /// The rule between two rows of the table of MIG devices, with nothing below the memory's column.
 const SHARED_CELL: &str = "+------------------+                                  +-----------+";
+
+/// What R550 makes of `conf-compute -q`.
+const NO_LOG: &str = "Option \"-q\" is not recognized.\n";
+
+/// A document type, which names its version first.
+fn is_dtd(text: &str) -> bool {
+    text.starts_with("<!-- nvsmi_")
+}
 
 /// nvidia-smi's screens of help begin like this.
 fn is_help(text: &str) -> bool {
@@ -63,6 +76,11 @@ fn is_help(text: &str) -> bool {
 /// The whole report, which R580 has more lines in.
 fn is_report(text: &str) -> bool {
     text.starts_with("\n==============NVSMI LOG==============") || text.starts_with("<?xml")
+}
+
+/// A framed list without blanks and lines.
+fn tight(text: &str) -> String {
+    text.chars().filter(|c| !" -=".contains(*c)).collect()
 }
 
 fn without_files(text: &str) -> &str {

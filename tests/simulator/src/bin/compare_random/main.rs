@@ -9,26 +9,27 @@ mod known;
 mod layout;
 mod line;
 mod pair;
-mod run;
 #[rustfmt::skip] // a table
 mod themes;
 
 use std::{
     collections::{BTreeMap, HashMap},
     env, fs,
-    path::Path,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     thread,
+    time::Duration,
 };
+
+use simulator::trial::{self, Trial};
 
 use known::KNOWN;
 use line::{Fields, Random};
 use pair::{Pair, masked};
-use run::run;
 use themes::LISTS;
 
 /// The boxes that lines run on: what they differ in, the table of lines brings out.
@@ -38,8 +39,8 @@ const BOXES: &[&str] = &[
     "gb200-x4", "gb10", "desktop", "laptop", "mixed", "mig", "mig-empty", "mig-pending", "sick", "none",
     "no-driver", "no-library", "mismatch",
 ];
-/// Where a GPU shows itself.
-const DEVICES: &[&str] = &["/dev/nvidia0", "/dev/nvidiactl"];
+/// How long a command line may run; those with a loop run on.
+const PATIENCE: Duration = Duration::from_millis(1300);
 /// How many lines are shown of each kind.
 const EXAMPLES: usize = 3;
 
@@ -78,7 +79,7 @@ fn compare(real: &Path, nvsmi: &Path, count: usize, seed: u64) -> Result<Vec<Pai
             .map_err(|e| format!("{}: {e}", path.display()))
     };
     let (real, nvsmi) = (whole(real)?, whole(nvsmi)?);
-    let device = DEVICES.iter().find(|path| Path::new(path).exists());
+    let device = trial::device();
     if let Some(path) = device {
         println!("{path} is there: no options that change a GPU");
     }
@@ -95,10 +96,10 @@ fn compare(real: &Path, nvsmi: &Path, count: usize, seed: u64) -> Result<Vec<Pai
         .collect();
     let (next, pairs) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = |worker: usize| -> Result<(), String> {
-        let folder = scratch.join(worker.to_string());
+        let trial = trial_in(scratch.join(worker.to_string()));
         while let Some((simulated, args)) = lines.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let real = run(&real, simulated, args, &folder)?;
-            let nvsmi = run(&nvsmi, simulated, args, &folder)?;
+            let real = trial.run(&real, simulated, args)?;
+            let nvsmi = trial.run(&nvsmi, simulated, args)?;
             let pair = Pair {
                 simulated,
                 args: args.clone(),
@@ -127,12 +128,23 @@ fn compare(real: &Path, nvsmi: &Path, count: usize, seed: u64) -> Result<Vec<Pai
     Ok(pairs.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
+fn trial_in(folder: PathBuf) -> Trial {
+    Trial {
+        folder,
+        patience: PATIENCE,
+        calls: None,
+    }
+}
+
 /// The fields that nvidia-smi's help names, by list.
 fn fields(real: &Path, scratch: &Path) -> Result<Vec<Fields>, String> {
+    let trial = trial_in(scratch.to_owned());
     LISTS
         .iter()
         .map(|&list| {
-            let help = run(real, "h200", &[format!("--help-query-{list}")], scratch)?.stdout;
+            let help = trial
+                .run(real, "h200", &[format!("--help-query-{list}")])?
+                .stdout;
             let names: Vec<String> = help
                 .lines()
                 .filter(|line| line.starts_with('"'))

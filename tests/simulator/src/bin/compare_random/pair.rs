@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{layout::alike, run::Outcome};
+use simulator::trial::Outcome;
+
+use super::layout::alike;
 
 /// A command line, and both answers.
 pub struct Pair {

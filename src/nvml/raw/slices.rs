@@ -1,0 +1,207 @@
+//! The calls about GPU instances and compute instances, which have handles of their own.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use nvml_wrapper::Device;
+use nvml_wrapper_sys::bindings::*;
+
+use super::{Plain, Symbol, Versioned, ask, checked, lasting, stamp, zeroed};
+use crate::nvml::reading::Reading;
+
+plain!(nvmlGpuInstancePlacement_t, nvmlComputeInstancePlacement_t);
+
+versioned!(
+    nvmlGpuInstanceProfileInfo_v2_t: 2,
+    nvmlComputeInstanceProfileInfo_v2_t: 2,
+);
+
+/// An instance's number, and where it is.
+pub struct Info<P> {
+    /// Its number within what it is a part of.
+    pub id: u32,
+    /// Where it is there.
+    pub placement: P,
+}
+
+/// `nvmlDeviceGetGpuInstanceProfileInfoV` of the profile with this number.
+pub fn profile(device: &Device, number: u32) -> Reading<nvmlGpuInstanceProfileInfo_v2_t> {
+    let f = &device.nvml().lib().nvmlDeviceGetGpuInstanceProfileInfoV;
+    ask(f, device, move |f, device| {
+        let mut answer = zeroed();
+        stamp(&mut answer);
+        // SAFETY: a live handle, and a struct of our own that says its version.
+        checked(unsafe { f(device.handle(), number, &mut answer) })?;
+        Ok(answer)
+    })
+}
+
+/// `nvmlDeviceGetGpuInstancePossiblePlacements_v2`.
+pub fn placements(device: &Device, profile: u32) -> Reading<Vec<nvmlGpuInstancePlacement_t>> {
+    let lib = device.nvml().lib();
+    let f = &lib.nvmlDeviceGetGpuInstancePossiblePlacements_v2;
+    ask(f, device, move |f, device| {
+        counted(|items, count| {
+            // SAFETY: a live handle, a profile; no array, or one with room for all.
+            unsafe { f(device.handle(), profile, items, count) }
+        })
+    })
+}
+
+/// `nvmlDeviceGetGpuInstances`: those of a profile, which `most` says the limit of.
+pub fn instances(device: &Device, profile: u32, most: u32) -> Reading<Vec<GpuInstance>> {
+    let f = &device.nvml().lib().nvmlDeviceGetGpuInstances;
+    ask(f, device, move |f, device| {
+        let handles = limited(most, |handles, count| {
+            // SAFETY: a live handle, a profile, and room for all its instances.
+            unsafe { f(device.handle(), profile, handles, count) }
+        })?;
+        let of = |handle| GpuInstance {
+            device: lasting(&device),
+            handle: Handle(handle),
+        };
+        Ok(handles.into_iter().map(of).collect())
+    })
+}
+
+/// A GPU instance, to ask.
+pub struct GpuInstance {
+    device: Device<'static>,
+    handle: Handle<nvmlGpuInstance_t>,
+}
+
+/// What NVML gave to name something by.
+#[derive(Clone, Copy)]
+struct Handle<H>(H);
+
+// SAFETY: NVML takes its handles from any thread.
+unsafe impl<H> Send for Handle<H> {}
+
+impl GpuInstance {
+    /// `nvmlGpuInstanceGetInfo`.
+    pub fn info(&self) -> Reading<Info<nvmlGpuInstancePlacement_t>> {
+        let f = &self.lib().nvmlGpuInstanceGetInfo;
+        self.ask(f, |f, instance| {
+            let mut answer = MaybeUninit::zeroed();
+            // SAFETY: a live handle, and a struct of our own, of numbers and handles.
+            let info: nvmlGpuInstanceInfo_t = unsafe {
+                checked(f(instance, answer.as_mut_ptr()))?;
+                answer.assume_init()
+            };
+            let (id, placement) = (info.id, info.placement);
+            Ok(Info { id, placement })
+        })
+    }
+
+    /// `nvmlGpuInstanceGetComputeInstanceProfileInfoV` of the profile with this
+    /// number, engines shared.
+    pub fn profile(&self, number: u32) -> Reading<nvmlComputeInstanceProfileInfo_v2_t> {
+        const SHARED: u32 = NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED;
+        let f = &self.lib().nvmlGpuInstanceGetComputeInstanceProfileInfoV;
+        self.ask(f, move |f, instance| {
+            let mut answer: nvmlComputeInstanceProfileInfo_v2_t = zeroed();
+            stamp(&mut answer);
+            // The bindings know the newest version, which begins as this one does.
+            let out = ptr::from_mut(&mut answer).cast();
+            // SAFETY: a live handle; NVML writes the version that the struct says.
+            checked(unsafe { f(instance, number, SHARED, out) })?;
+            Ok(answer)
+        })
+    }
+
+    /// `nvmlGpuInstanceGetComputeInstanceRemainingCapacity`.
+    pub fn free(&self, profile: u32) -> Reading<u32> {
+        let f = &self
+            .lib()
+            .nvmlGpuInstanceGetComputeInstanceRemainingCapacity;
+        self.ask(f, move |f, instance| {
+            let mut count = 0;
+            // SAFETY: a live handle, a profile, and a number of our own.
+            checked(unsafe { f(instance, profile, &mut count) })?;
+            Ok(count)
+        })
+    }
+
+    /// `nvmlGpuInstanceGetComputeInstancePossiblePlacements`.
+    pub fn placements(&self, profile: u32) -> Reading<Vec<nvmlComputeInstancePlacement_t>> {
+        let f = &self
+            .lib()
+            .nvmlGpuInstanceGetComputeInstancePossiblePlacements;
+        self.ask(f, move |f, instance| {
+            counted(|items, count| {
+                // SAFETY: a live handle, a profile; no array, or one with room for all.
+                unsafe { f(instance, profile, items, count) }
+            })
+        })
+    }
+
+    /// `nvmlGpuInstanceGetComputeInstances` and `nvmlComputeInstanceGetInfo_v2`:
+    /// those of a profile, which `most` says the limit of.
+    pub fn instances(
+        &self,
+        profile: u32,
+        most: u32,
+    ) -> Reading<Vec<Info<nvmlComputeInstancePlacement_t>>> {
+        let f = &self.lib().nvmlGpuInstanceGetComputeInstances;
+        let handles = self.ask(f, move |f, instance| {
+            let handles = limited(most, |handles, count| {
+                // SAFETY: a live handle, a profile, and room for all its instances.
+                unsafe { f(instance, profile, handles, count) }
+            })?;
+            Ok(handles.into_iter().map(Handle).collect::<Vec<_>>())
+        })?;
+        let f = &self.lib().nvmlComputeInstanceGetInfo_v2;
+        let info = |handle: Handle<nvmlComputeInstance_t>| {
+            ask(f, &self.device, move |f, _| {
+                let mut answer = MaybeUninit::zeroed();
+                // SAFETY: as in `info`.
+                let info: nvmlComputeInstanceInfo_t = unsafe {
+                    checked(f({ handle }.0, answer.as_mut_ptr()))?;
+                    answer.assume_init()
+                };
+                let (id, placement) = (info.id, info.placement);
+                Ok(Info { id, placement })
+            })
+        };
+        handles.into_iter().map(info).collect()
+    }
+
+    fn lib(&self) -> &NvmlLib {
+        self.device.nvml().lib()
+    }
+
+    fn ask<F: Copy + Send + 'static, E, R: Send + 'static>(
+        &self,
+        f: &Symbol<F, E>,
+        call: impl FnOnce(F, nvmlGpuInstance_t) -> Reading<R> + Send + 'static,
+    ) -> Reading<R> {
+        let handle = self.handle;
+        ask(f, &self.device, move |f, _| call(f, { handle }.0))
+    }
+}
+
+/// A list whose length is asked for first, without an array.
+fn counted<T: Plain>(call: impl Fn(*mut T, &mut u32) -> nvmlReturn_t) -> Reading<Vec<T>> {
+    let mut count = 0;
+    checked(call(ptr::null_mut(), &mut count))?;
+    let mut items = vec![zeroed(); count as usize];
+    if count > 0 {
+        checked(call(items.as_mut_ptr(), &mut count))?;
+        items.truncate(count as usize);
+    }
+    Ok(items)
+}
+
+/// Handles, of which there are never more than a known number.
+fn limited<T>(
+    most: u32,
+    call: impl Fn(*mut *mut T, &mut u32) -> nvmlReturn_t,
+) -> Reading<Vec<*mut T>> {
+    /// More than any GPU has slices.
+    const ROOM: u32 = 64;
+    let mut count = most.max(ROOM);
+    let mut handles = vec![ptr::null_mut(); count as usize];
+    checked(call(handles.as_mut_ptr(), &mut count))?;
+    handles.truncate(count as usize);
+    Ok(handles)
+}
