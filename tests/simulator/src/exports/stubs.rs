@@ -82,12 +82,10 @@ stubs! {
     nvmlDeviceSetVgpuSchedulerState
     nvmlDeviceVgpuForceGspUnload
     nvmlDeviceWorkloadPowerProfileClearRequestedProfiles
-    nvmlDeviceWorkloadPowerProfileGetCurrentProfiles
     nvmlDeviceWorkloadPowerProfileGetProfilesInfo
     nvmlDeviceWorkloadPowerProfileSetRequestedProfiles
     nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1
     nvmlGetVgpuCompatibility
-    nvmlGetVgpuDriverCapabilities
     nvmlGetVgpuVersion
     nvmlGpuInstanceCreateComputeInstance
     nvmlGpuInstanceCreateComputeInstanceWithPlacement
