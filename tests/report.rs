@@ -315,6 +315,48 @@ fn a_failed_reading_is_never_a_number() {
 }
 
 #[test]
+fn units_come_after_the_interface_cards() {
+    let lines = |args: &[&str]| -> Vec<String> {
+        let text = stdout(&run("rich", args));
+        let lines = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines
+            .skip_while(|line| !line.contains("13.0"))
+            .skip(1)
+            .collect()
+    };
+    let text = [
+        "vGPU Driver Capability",
+        "Heterogenous Multi-vGPU : Supported",
+        "",
+        "HIC Info",
+        "HIC 0",
+        "Firmware Version : 1.04",
+        "HIC 1",
+        "Firmware Version : 2.11",
+        "",
+        "Attached Units : 0",
+        "",
+    ];
+    assert_eq!(lines(&["-q", "-u"]), text);
+    let xml = lines(&["-q", "-u", "-x"]).concat();
+    assert!(
+        xml.contains("<hic_info><hic id=\"0\"><firmware>1.04</firmware></hic><hic id=\"1\">"),
+        "{xml}"
+    );
+    for code in CODES {
+        let simulated = failing(
+            "inherits = \"rich\"\n",
+            "nvmlSystemGetHicVersion",
+            code,
+            "units",
+        );
+        validate(&stdout(&run(&simulated, &["-q", "-u", "-x", "--dtd"])));
+    }
+}
+
+#[test]
 fn a_licence_says_when_it_ends_or_why_it_cannot_be_read() {
     let shown = |simulated: &str| -> Vec<String> {
         let text = stdout(&run(simulated, &["-q"]));

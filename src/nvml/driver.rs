@@ -180,7 +180,7 @@ impl Driver {
     }
 
     /// The GPU at an index.
-    fn gpu(&self, index: u32) -> Gpu<'_> {
+    pub fn gpu(&self, index: u32) -> Gpu<'_> {
         Gpu::new(
             index,
             self.nvml.device_by_index(index).map_err(Missing::from),

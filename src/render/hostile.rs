@@ -129,6 +129,7 @@ fn report(name: &str) -> Document {
             vec![Node {
                 label: "Processes".into(),
                 tag: "processes",
+                id: None,
                 content: Content::Group(vec![leaf(name), leaf("next")]),
                 look: Look::Usual,
             }],
