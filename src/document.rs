@@ -47,6 +47,8 @@ pub struct Node {
     /// The name of its XML element; one without is not shown there, and lets its
     /// parent have its children.
     pub tag: &'static str,
+    /// The `id` of its XML element.
+    pub id: Option<u32>,
     /// What is under the name.
     pub content: Content,
     /// What is odd about it.
@@ -64,6 +66,7 @@ impl Node {
         Self {
             label: label.into(),
             tag,
+            id: None,
             content: Content::Leaf(value, unit),
             look: Look::Usual,
         }
@@ -86,6 +89,8 @@ pub enum Look {
     Usual,
     /// In text, values stand in the column of the releases before R575.
     Narrow,
+    /// In text, an empty line follows.
+    Apart,
     /// In XML, children stand under the group's name instead of a step inwards.
     Flat,
 }

@@ -8,9 +8,7 @@
 
 mod common;
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -121,15 +119,9 @@ fn validate(document: &str) {
 }
 
 /// Every box there is.
-fn boxes() -> Vec<String> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
-    let files = std::fs::read_dir(folder).expect("the boxes");
-    let mut names: Vec<String> = files
-        .filter_map(|file| file.expect("a file").file_name().into_string().ok())
-        .filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()))
-        .collect();
-    names.sort();
-    names
+fn boxes() -> Vec<&'static str> {
+    let boxes = simulator::scenario::list().expect("the boxes");
+    boxes.into_iter().map(|(name, _)| name).collect()
 }
 
 /// What a box reports, where it has a driver to ask.
@@ -180,7 +172,7 @@ fn xmllint_finds_every_report_valid() {
             &["-q", "-x", "-u"],
             &["-q", "-x", "-u", "--dtd"],
         ] {
-            if let Some(document) = report(&simulated, args) {
+            if let Some(document) = report(simulated, args) {
                 files.push(write(
                     &format!("{simulated}{}.xml", args.concat()),
                     &document,
@@ -217,62 +209,76 @@ fn box_file(name: &str, text: &str) -> String {
 
 /// The same box, on which a function fails.
 fn failing(text: &str, function: &str, code: u32, test: &str) -> String {
-    let fault = format!("[[fault]]\nfunction = {function:?}\ncode = \"{code}\"\n");
-    box_file(
-        &format!("{test}-{function}-{code}"),
-        &format!("{text}{fault}"),
-    )
+    let name = format!("{test}-{function}-{code}");
+    box_file(&name, &format!("{text}{}", fault(function, code, "")))
+}
+
+fn fault(function: &str, code: u32, rest: &str) -> String {
+    format!("[[fault]]\nfunction = {function:?}\ncode = \"{code}\"\n{rest}\n")
 }
 
 /// What few boards have: licences, a host of vGPUs.
 const LICENSED: &str = r#"
-inherits = "h200-busy"
-[gpu.0]
 virtualization = "host-vgpu"
 vgpu.licensable = true
 vgpu.licenses = [
-    { product = "NVIDIA <vGPU> & more", licensed = true, expiry = [2027, 1, 31, 23, 59, 59] },
-    { product = "NVIDIA Virtual Applications", licensed = true, expiry = 4 },
-    { product = "NVIDIA RTX", licensed = false, expiry = 0 },
+    { product = "NVIDIA Virtual PC", enabled = false, licensed = true, expiry = 4 },
+    { product = "NVIDIA <vGPU> & more", enabled = true, licensed = true, expiry = [2027, 1, 31, 23, 59, 59] },
 ]
 "#;
 
+fn licensed() -> String {
+    format!("inherits = \"h200-busy\"\n[gpu.0]\n{LICENSED}")
+}
+
 /// Codes of each kind that a view may treat in its own way, and one that NVML does not have.
-const CODES: &[u32] = &[2, 3, 4, 6, 7, 13, 15, 21, 27, 999, 12345];
+const CODES: [u32; 11] = [2, 3, 4, 6, 7, 13, 15, 21, 27, 999, 12345];
+
+/// As many GPUs as there are codes, on each of which a function fails in another way.
+fn failing_in_every_way(function: &str) -> String {
+    let more = (8..CODES.len()).map(|gpu| {
+        format!("[gpu.{gpu}]\nuuid = \"GPU-{gpu}\"\npci.bus_id = \"00000000:{gpu:02X}:00.0\"\n")
+    });
+    let gpus: String = more.collect();
+    let faults = CODES.iter().enumerate();
+    let faults: String = faults
+        .map(|(gpu, code)| fault(function, *code, &format!("gpu = {gpu}")))
+        .collect();
+    let text = format!("inherits = \"h100x8\"\n[every]\n{LICENSED}{gpus}{faults}");
+    box_file(&format!("every-way-{function}"), &text)
+}
 
 #[test]
 fn a_report_is_valid_whatever_fails() {
-    let mut tried = BTreeMap::new();
-    for (name, text) in [
-        ("licensed", LICENSED),
-        ("mig", "inherits = \"mig\"\n"),
-        ("v100", "inherits = \"v100\"\n"),
-    ] {
-        let simulated = box_file(&format!("whatever-{name}"), text);
-        for call in calls(&simulated, &["-q", "-x"]).into_keys() {
-            let function = call.split(' ').next().unwrap_or_default().to_owned();
-            tried.entry(function).or_insert(text);
+    let asked = |simulated: &str| -> BTreeSet<String> {
+        let calls = calls(simulated, &["-q", "-x"]);
+        let names = calls.keys().filter_map(|call| call.split(' ').next());
+        names.map(str::to_owned).collect()
+    };
+    let valid = |simulated: String| {
+        if let Some(document) = report(&simulated, &["-q", "-x", "--dtd"]) {
+            validate(&document);
+        }
+        let _ = std::fs::remove_file(simulated);
+    };
+    // What all GPUs are asked, and what is asked of no GPU or of a few boards alone.
+    let common = asked(&failing_in_every_way("nothing"));
+    let mut rare = Vec::new();
+    for name in ["h200-busy", "mig", "v100"] {
+        let functions = asked(name).into_iter();
+        let only = functions
+            .filter(|function| !common.contains(function) || function.starts_with("nvmlSystem"));
+        rare.extend(only.map(|function| (function, format!("inherits = {name:?}\n"))));
+    }
+    assert!(common.len() > 90 && rare.len() > 10, "{common:?} {rare:?}");
+    for function in common {
+        valid(failing_in_every_way(&function));
+    }
+    for (function, text) in rare {
+        for code in CODES {
+            valid(failing(&text, &function, code, "rare"));
         }
     }
-    assert!(tried.len() > 100, "{} functions", tried.len());
-    let tried: Vec<(String, &str)> = tried.into_iter().collect();
-    let next = AtomicUsize::new(0);
-    let workers = thread::available_parallelism().map_or(2, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some((function, text)) = tried.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    for &code in CODES {
-                        let simulated = failing(text, function, code, "whatever");
-                        if let Some(document) = report(&simulated, &["-q", "-x", "--dtd"]) {
-                            validate(&document);
-                        }
-                        let _ = std::fs::remove_file(&simulated);
-                    }
-                }
-            });
-        }
-    });
 }
 
 /// Whatever cannot be read says so: no line holds what it did not hold before, except words.
@@ -284,7 +290,7 @@ fn a_failed_reading_is_never_a_number() {
             .map(|line| line.trim_end().to_owned())
             .collect()
     };
-    let base = box_file("number", LICENSED);
+    let base = box_file("number", &licensed());
     let healthy = lines(&base);
     let functions = calls(&base, &["-q"]);
     let functions: Vec<&str> = functions
@@ -294,7 +300,7 @@ fn a_failed_reading_is_never_a_number() {
         .collect();
     assert!(functions.len() > 90, "{} functions", functions.len());
     for function in functions {
-        let simulated = failing(LICENSED, function, 999, "number");
+        let simulated = failing(&licensed(), function, 999, "number");
         for line in lines(&simulated) {
             let value = line.split_once(": ").map_or("", |(_, value)| value);
             let is_word = ["Unknown Error", "N/A", "None"].contains(&value);
@@ -305,6 +311,48 @@ fn a_failed_reading_is_never_a_number() {
             );
         }
         let _ = std::fs::remove_file(&simulated);
+    }
+}
+
+#[test]
+fn units_come_after_the_interface_cards() {
+    let lines = |args: &[&str]| -> Vec<String> {
+        let text = stdout(&run("rich", args));
+        let lines = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        lines
+            .skip_while(|line| !line.contains("13.0"))
+            .skip(1)
+            .collect()
+    };
+    let text = [
+        "vGPU Driver Capability",
+        "Heterogenous Multi-vGPU : Supported",
+        "",
+        "HIC Info",
+        "HIC 0",
+        "Firmware Version : 1.04",
+        "HIC 1",
+        "Firmware Version : 2.11",
+        "",
+        "Attached Units : 0",
+        "",
+    ];
+    assert_eq!(lines(&["-q", "-u"]), text);
+    let xml = lines(&["-q", "-u", "-x"]).concat();
+    assert!(
+        xml.contains("<hic_info><hic id=\"0\"><firmware>1.04</firmware></hic><hic id=\"1\">"),
+        "{xml}"
+    );
+    for code in CODES {
+        let simulated = failing(
+            "inherits = \"rich\"\n",
+            "nvmlSystemGetHicVersion",
+            code,
+            "units",
+        );
+        validate(&stdout(&run(&simulated, &["-q", "-u", "-x", "--dtd"])));
     }
 }
 
@@ -324,18 +372,12 @@ fn a_licence_says_when_it_ends_or_why_it_cannot_be_read() {
         "vGPU Software Licensed Product",
         "Product Name : NVIDIA <vGPU> & more",
         "License Status : Licensed (Expiry: 2027-1-31 23:59:59 GMT)",
-        "vGPU Software Licensed Product",
-        "Product Name : NVIDIA Virtual Applications",
-        "License Status : Licensed (Expiry: Permanent)",
-        "vGPU Software Licensed Product",
-        "Product Name : NVIDIA RTX",
-        "License Status : Unlicensed",
     ];
-    assert_eq!(shown(&box_file("licensed", LICENSED)), expected);
+    assert_eq!(shown(&box_file("licensed", &licensed())), expected);
     let unread = "vGPU Software Licensed Product : Insufficient Permissions";
     for (code, expected) in [(3, &[][..]), (4, &[unread]), (15, &[])] {
         let function = "nvmlDeviceGetGridLicensableFeatures";
-        let simulated = failing(LICENSED, function, code, "licensed");
+        let simulated = failing(&licensed(), function, code, "licensed");
         assert_eq!(shown(&simulated), expected, "{code}");
     }
 }

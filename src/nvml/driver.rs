@@ -195,7 +195,7 @@ impl Driver {
     }
 
     /// The GPU at an index.
-    fn gpu(&self, index: u32) -> Gpu<'_> {
+    pub fn gpu(&self, index: u32) -> Gpu<'_> {
         Gpu::new(index, raw::handle(self.nvml, index))
     }
 

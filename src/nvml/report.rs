@@ -15,6 +15,8 @@ use super::reading::{Missing, Reading};
 pub struct License {
     /// The product that the licence is for.
     pub product: String,
+    /// Whether the GPU does what the product is for.
+    pub enabled: bool,
     /// Whether a licence has been taken.
     pub licensed: bool,
     /// When it ends; the driver knows some only in part.
@@ -117,6 +119,7 @@ questions! { report / Report {
                 };
                 features.gridLicensableFeatures.iter().take(count).map(|feature| License {
                     product: raw::member(&feature.productName),
+                    enabled: feature.featureEnabled != 0,
                     licensed: feature.featureState != 0,
                     expiry: feature.licenseExpiry.into(),
                 }).collect()

@@ -6,6 +6,9 @@ use std::collections::BTreeSet;
 use crate::document::{Shape, ShapeContent, Subject, Times};
 use crate::sections::head;
 
+/// The elements that say which of several they are.
+const WITH_ID: &[&str] = &["gpu", "hic"];
+
 /// Appends the definition.
 pub fn dtd(subject: Subject, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("<!-- {} -->\n", subject.dtd()).as_bytes());
@@ -31,8 +34,9 @@ fn declare(shape: &Shape, known: &mut BTreeSet<&'static str>, out: &mut Vec<u8>)
         };
         let line = format!("<!ELEMENT {} {model}>\n", shape.tag);
         out.extend_from_slice(line.as_bytes());
-        if shape.tag == "gpu" {
-            out.extend_from_slice(b"<!ATTLIST gpu id CDATA #REQUIRED>\n");
+        if WITH_ID.contains(&shape.tag) {
+            let line = format!("<!ATTLIST {} id CDATA #REQUIRED>\n", shape.tag);
+            out.extend_from_slice(line.as_bytes());
         }
     }
     for (child, _) in inner {

@@ -1,5 +1,6 @@
 //! Whatever a GPU or a process is called, what is printed keeps its form, and
 //! nothing in it reaches the terminal but as text.
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
 use std::collections::BTreeSet;
 
@@ -128,6 +129,7 @@ fn report(name: &str) -> Document {
             vec![Node {
                 label: "Processes".into(),
                 tag: "processes",
+                id: None,
                 content: Content::Group(vec![leaf(name), leaf("next")]),
                 look: Look::Usual,
             }],

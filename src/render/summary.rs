@@ -216,7 +216,7 @@ fn fitted<const N: usize>(cells: [String; N], widths: [usize; N]) -> Vec<String>
 
 fn banner(summary: &Summary) -> String {
     // The number behind NVIDIA-SMI is taken for the driver's by many scripts.
-    let driver = text(&summary.driver_version, shown);
+    let driver = shown(&summary.driver_version);
     let cuda = text(&summary.cuda_version, |(major, minor)| {
         format!("{major}.{minor}")
     });
@@ -245,13 +245,13 @@ impl GpuLines {
             format!(
                 " {:<4} {}   {:<4} \n{fan:<5} {temperature:<5}{state:<5}           {power:<5} / {limit:<5} \n{:41}",
                 format!("{:>3}", self.index),
-                width::left(&text(&self.name, shown), 27),
+                width::left(&shown(&self.name), 27),
                 text(&self.persistence, |on| on_off(*on)),
                 "",
             ),
             format!(
                 "   {:<16}{:>4} \n {:<22} \n{:24}",
-                text(&self.bus_id, shown),
+                shown(&self.bus_id),
                 text(&self.display_active, |on| on_off(*on).trim_end().to_owned()),
                 memory_usage(self.handle, &self.memory),
                 "",
@@ -353,8 +353,8 @@ fn text<T>(reading: &Reading<T>, show: impl FnOnce(&T) -> String) -> String {
     }
 }
 
-fn shown(text: &String) -> String {
-    printable(text).into_owned()
+fn shown(reading: &Reading<String>) -> String {
+    text(reading, |text| printable(text).into_owned())
 }
 
 /// As [`text`], for fields whose N/A stands one blank to the right.

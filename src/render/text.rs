@@ -53,6 +53,9 @@ fn node(node: &Node, indent: usize, column: usize, out: &mut Vec<u8>) {
         Content::Group(children) => {
             line(out, &label);
             nodes(children, indent + STEP, column, out);
+            if node.look == Look::Apart {
+                line(out, "");
+            }
         }
     }
 }

@@ -74,7 +74,11 @@ impl Printer<'_> {
                     (Look::Flat, [first, ..]) if !first.tag.is_empty() => 0,
                     _ => 1,
                 };
-                self.open(BytesStart::new(node.tag), depth)?;
+                let mut start = BytesStart::new(node.tag);
+                if let Some(id) = node.id {
+                    start.push_attribute(("id", id.to_string().as_str()));
+                }
+                self.open(start, depth)?;
                 self.nodes(children, depth + step)?;
                 self.close(node.tag, depth)
             }

@@ -278,14 +278,19 @@ const VIRTUALIZATION: &[Row<()>] = &[
     ),
 ];
 
-/// A GPU that knows no licences has none to show, and a lost one says so in all
-/// other lines.
+/// The licence in use, or the first of those that there could be. A GPU that
+/// knows no licences has none to show, and a lost one says so in all other lines.
 const LICENSES: List<(), License> = List {
     items: |asked| match asked.gpu.licenses() {
         Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND | Missing::GPU_IS_LOST) => {
             Ok(Vec::new())
         }
-        licenses => licenses,
+        Err(missing) => Err(missing),
+        Ok(licenses) => {
+            let used = licenses.iter().position(|license| license.enabled);
+            let shown = licenses.into_iter().nth(used.unwrap_or_default());
+            Ok(shown.into_iter().collect())
+        }
     },
     empty: Empty::Heading,
     row: group(

@@ -77,21 +77,16 @@ const INTERFACE_CARDS: (&str, &str) = ("HIC Info", "hic_info");
 
 /// The head of the report about these GPUs.
 pub fn devices(moment: &Moment, gpus: &[Gpu]) -> (Vec<Node>, Vec<Node>) {
-    const HOST_VGPU: u32 = 3;
-    let mut head: Vec<Node> = MOMENT.iter().map(|line| line.build(moment)).collect();
-    if gpus
-        .first()
-        .is_some_and(|gpu| gpu.virtualization_mode() == Ok(HOST_VGPU))
-    {
-        let (label, tag) = VGPU_CAPABILITY;
-        head.push(group(label, tag, vec![HETEROGENEOUS.build(moment)]));
-    }
+    let head = head(moment, gpus.first());
     (head, vec![ATTACHED_GPUS.build(moment)])
 }
 
-/// The head of the report about units.
+/// The head of the report about units; of GPUs, it only asks the first one
+/// whether there may be vGPUs.
 pub fn units(moment: &Moment) -> (Vec<Node>, Vec<Node>) {
-    let head = MOMENT.iter().map(|line| line.build(moment)).collect();
+    let has_gpus = moment.driver.gpu_count().is_ok_and(|count| count > 0);
+    let first = has_gpus.then(|| moment.driver.gpu(0));
+    let head = head(moment, first.as_ref());
     let (label, tag) = INTERFACE_CARDS;
     let card = |(id, firmware): (u32, String)| {
         let version = Node::leaf(
@@ -102,29 +97,41 @@ pub fn units(moment: &Moment) -> (Vec<Node>, Vec<Node>) {
         );
         Node {
             label: format!("HIC {id}").into(),
+            id: Some(id),
             ..group("", "hic", vec![version])
         }
     };
-    let cards: Vec<Node> = match moment.driver.interface_cards() {
-        Ok(cards) => cards.into_iter().map(card).collect(),
-        Err(_) => Vec::new(),
+    let mut attached = match moment.driver.interface_cards() {
+        // Text says that there are none, XML has an empty element.
+        Ok(cards) if cards.is_empty() => vec![
+            Node::leaf(label, "", Ok(Value::word("N/A")), Unit::None),
+            group("", tag, Vec::new()),
+        ],
+        Ok(cards) => vec![Node {
+            look: Look::Apart,
+            ..group(label, tag, cards.into_iter().map(card).collect())
+        }],
+        Err(missing) => vec![Node::leaf(label, tag, Err(missing), Unit::None)],
     };
-    // Text says that there are none, XML has an empty element.
-    let mut attached = Vec::new();
-    if cards.is_empty() {
-        attached.push(Node::leaf(label, "", Ok(Value::word("N/A")), Unit::None));
-        attached.push(group("", tag, cards));
-    } else {
-        attached.push(group(label, tag, cards));
-    }
     attached.push(ATTACHED_UNITS.build(moment));
     (head, attached)
+}
+
+fn head(moment: &Moment, first: Option<&Gpu>) -> Vec<Node> {
+    const HOST_VGPU: u32 = 3;
+    let mut head: Vec<Node> = MOMENT.iter().map(|line| line.build(moment)).collect();
+    if first.is_some_and(|gpu| gpu.virtualization_mode() == Ok(HOST_VGPU)) {
+        let (label, tag) = VGPU_CAPABILITY;
+        head.push(group(label, tag, vec![HETEROGENEOUS.build(moment)]));
+    }
+    head
 }
 
 fn group(label: &'static str, tag: &'static str, nodes: Vec<Node>) -> Node {
     Node {
         label: label.into(),
         tag,
+        id: None,
         content: Content::Group(nodes),
         look: Look::Usual,
     }
@@ -133,28 +140,27 @@ fn group(label: &'static str, tag: &'static str, nodes: Vec<Node>) -> Node {
 /// What a report can be in XML.
 pub fn shape(subject: Subject) -> Shape {
     let mut elements: Vec<Shape> = MOMENT.iter().map(Line::shape).collect();
+    let (_, tag) = VGPU_CAPABILITY;
+    elements.push(Shape {
+        times: Times::Optional,
+        ..nested(tag, vec![HETEROGENEOUS.shape()])
+    });
     match subject {
-        Subject::Devices => {
-            let (_, tag) = VGPU_CAPABILITY;
-            elements.extend([
-                Shape {
-                    times: Times::Optional,
-                    ..nested(tag, vec![HETEROGENEOUS.shape()])
-                },
-                ATTACHED_GPUS.shape(),
-                Shape {
-                    times: Times::Any,
-                    ..nested("gpu", super::gpu_shapes())
-                },
-            ]);
-        }
+        Subject::Devices => elements.extend([
+            ATTACHED_GPUS.shape(),
+            Shape {
+                times: Times::Any,
+                ..nested("gpu", super::gpu_shapes())
+            },
+        ]),
         Subject::Units => {
             let (_, tag) = INTERFACE_CARDS;
             let card = Shape {
                 times: Times::Any,
                 ..nested("hic", vec![text("firmware")])
             };
-            elements.extend([nested(tag, vec![card]), ATTACHED_UNITS.shape()]);
+            let cards = nested(tag, vec![card]).or_word();
+            elements.extend([cards, ATTACHED_UNITS.shape()]);
         }
     }
     nested("nvidia_smi_log", elements)

@@ -164,6 +164,7 @@ impl<T> Row<T> {
         into.push(Node {
             label: self.label.into(),
             tag: self.tag,
+            id: None,
             content,
             look: self.look,
         });

@@ -184,6 +184,15 @@ impl FromData for f64 {
     }
 }
 
+/// A number that is written with its fraction.
+pub struct Fraction(pub f64);
+
+impl FromData for Fraction {
+    fn from_data(value: &Value) -> Option<Fraction> {
+        value.as_float().map(Fraction)
+    }
+}
+
 impl FromData for String {
     fn from_data(value: &Value) -> Option<String> {
         value.as_str().map(str::to_owned)

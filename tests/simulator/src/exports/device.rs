@@ -201,6 +201,17 @@ device_calls! {
         Ok(())
     }
 
+    nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(
+        gpu, out: *mut nvmlWorkloadPowerProfileCurrentProfiles_t,
+    ) {
+        put_versioned(out, |profiles| {
+            profiles.perfProfilesMask = mask(&gpu, "power_profiles.known")?;
+            profiles.requestedProfilesMask = mask(&gpu, "power_profiles.requested")?;
+            profiles.enforcedProfilesMask = mask(&gpu, "power_profiles.enforced")?;
+            Ok(())
+        })
+    }
+
     nvmlDeviceGetVgpuCapabilities(gpu, capability: nvmlDeviceVgpuCapability_t, result: *mut c_uint) {
         put(result, gpu.read(&format!("vgpu.capability.{capability}"))?)
     }
@@ -208,8 +219,18 @@ device_calls! {
 
 const HOSTNAME_SIZE: c_uint = 64;
 
-/// vGPU licensing: whether there is any, and rows of `vgpu.licenses`: `product`, `licensed`, and `expiry`,
-/// which is year, month, day, hour, minute and second, or the number of another state of it.
+/// The bits that a list names.
+fn mask(gpu: &Gpu, key: &str) -> Answer<nvmlMask255_t> {
+    let mut mask = [0; 8];
+    for bit in gpu.read::<Vec<u32>>(key)? {
+        let word = mask.get_mut(bit as usize / 32).ok_or(NOT_SUPPORTED)?;
+        *word |= 1 << (bit % 32);
+    }
+    Ok(nvmlMask255_t { mask })
+}
+
+/// vGPU licensing: whether there is any, and rows of `vgpu.licenses`: `product`, `enabled`, `licensed`, and
+/// `expiry`, which is year, month, day, hour, minute and second, or the number of another state of it.
 fn licensable(gpu: &Gpu) -> Answer<nvmlGridLicensableFeatures_t> {
     let supported = gpu.read("vgpu.licensable")?;
     let licenses: Vec<Table> = gpu.read_or("vgpu.licenses", Vec::new())?;
@@ -221,6 +242,7 @@ fn licensable(gpu: &Gpu) -> Answer<nvmlGridLicensableFeatures_t> {
         let product: String = data::read(license.get("product"))?;
         fill_text(&mut feature.productName, &product);
         feature.featureState = data::read(license.get("licensed"))?;
+        feature.featureEnabled = data::read(license.get("enabled"))?;
         feature.licenseExpiry = expiry(license.get("expiry"))?;
     }
     Ok(features)

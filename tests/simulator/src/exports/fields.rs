@@ -7,6 +7,7 @@ use nvml_wrapper_sys::bindings::{field_id::*, *};
 
 use crate::{
     answer::{Answer, INVALID_ARGUMENT, NOT_SUPPORTED},
+    data::Fraction,
     gate,
     machine::Gpu,
 };
@@ -362,6 +363,14 @@ fn answer(gpu: &Gpu, value: &mut nvmlFieldValue_t) -> Answer {
         }
         None => (format!("field.{}", value.fieldId), Ullong),
     };
+    // A number with a fraction is handed out as one.
+    if let Ok(number) = gpu.read::<Fraction>(&key) {
+        (value.valueType, value.value) = (
+            nvmlValueType_enum_NVML_VALUE_TYPE_DOUBLE,
+            nvmlValue_t { dVal: number.0 },
+        );
+        return Ok(());
+    }
     // A list has one value for each scope, such as a link.
     let number: u64 = match gpu.read::<Vec<u64>>(&key) {
         Ok(list) => list

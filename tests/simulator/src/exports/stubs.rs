@@ -103,7 +103,6 @@ stubs! {
     nvmlDeviceSetupNvlinkNvleEncryptionKey_v1
     nvmlDeviceVgpuForceGspUnload
     nvmlDeviceWorkloadPowerProfileClearRequestedProfiles
-    nvmlDeviceWorkloadPowerProfileGetCurrentProfiles
     nvmlDeviceWorkloadPowerProfileGetProfilesInfo
     nvmlDeviceWorkloadPowerProfileSetRequestedProfiles
     nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1
@@ -114,7 +113,6 @@ stubs! {
     nvmlEventSetRegisterGpuOperationalEvents_v1
     nvmlEventSetWait_v3
     nvmlGetVgpuCompatibility
-    nvmlGetVgpuDriverCapabilities
     nvmlGetVgpuVersion
     nvmlGpuInstanceCreateComputeInstance
     nvmlGpuInstanceCreateComputeInstanceWithPlacement

@@ -113,8 +113,18 @@ system_calls! {
         put_text(name, length, process.name.get(..room).unwrap_or_default())
     }
 
-    nvmlSystemGetHicVersion(_, count: *mut c_uint, entries: *mut nvmlHwbcEntry_t) {
-        put_list(count, entries, &[])
+    nvmlSystemGetHicVersion(machine, count: *mut c_uint, entries: *mut nvmlHwbcEntry_t) {
+        let versions: Vec<String> = machine.read("interface_cards").unwrap_or_default();
+        let cards: Vec<_> = (0..).zip(&versions).map(|(id, version)| {
+            let mut card = nvmlHwbcEntry_t { hwbcId: id, firmwareVersion: [0; 32] };
+            answer::fill_text(&mut card.firmwareVersion, version);
+            card
+        }).collect();
+        put_list(count, entries, &cards)
+    }
+
+    nvmlGetVgpuDriverCapabilities(machine, capability: nvmlVgpuDriverCapability_t, result: *mut c_uint) {
+        put(result, machine.read(&format!("vgpu.driver_capability.{capability}"))?)
     }
 
     nvmlUnitGetCount(_, count: *mut c_uint) { put(count, 0) }
