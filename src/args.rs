@@ -309,4 +309,6 @@ impl From<clap::Error> for Error {
 }
 
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;

@@ -342,6 +342,7 @@ fn requests_keep_their_values_as_written() -> Result<(), Error> {
         ids: Some(String::new()),
         file: Some(PathBuf::new()),
         every: None,
+        timeout: None,
     };
     assert_eq!(query, expected);
     assert_eq!(read("-i -1")?.ids.as_deref(), Some("-1"));

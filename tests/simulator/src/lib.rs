@@ -7,6 +7,7 @@
 //! real driver takes, and logs the call ([`gate`]).
 
 mod answer;
+mod crowd;
 mod data;
 mod elf;
 mod exports;
@@ -17,4 +18,5 @@ pub mod launcher;
 mod machine;
 pub mod scenario;
 
+pub use crowd::crowd;
 pub use launcher::{command, require_simulator};
