@@ -302,4 +302,6 @@ impl From<clap::Error> for Error {
 }
 
 #[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;

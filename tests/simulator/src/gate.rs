@@ -136,8 +136,9 @@ fn delay(machine: &Machine, function: &str, subject: Option<Device>) {
 
 /// The code of the first `[[fault]]` row that this call falls under, that of [`FAULT_VARIABLE`] before
 /// those of the box. A row names functions (`function`, a pattern or several) and a `code`, or says
-/// `hang = true` for a call that does not come back; it may name functions to `except`, one `gpu`, and
-/// the first (`from`) and the last (`until`) call that fails.
+/// `hang = true` for a call that does not come back, or has a list of `codes`, one for each GPU, 0 for
+/// none; it may name functions to `except`, one `gpu`, and the first (`from`) and the last (`until`)
+/// call that fails.
 fn fault(
     machine: &Machine,
     function: &str,
@@ -162,7 +163,16 @@ fn fault(
                 thread::park();
             }
         }
-        hit.then(|| code(row.get("code")?.as_str()?)).flatten()
+        if !hit {
+            return None;
+        }
+        match row.get("codes").and_then(Value::as_array) {
+            Some(codes) => {
+                let code = u32::try_from(codes.get(subject?.gpu)?.as_integer()?).ok()?;
+                (code != SUCCESS).then_some(code)
+            }
+            None => code(row.get("code")?.as_str()?),
+        }
     })
 }
 

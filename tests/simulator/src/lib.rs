@@ -7,6 +7,7 @@
 //! real driver takes, and logs the call ([`gate`]).
 
 mod answer;
+mod crowd;
 mod data;
 mod elf;
 mod exports;
@@ -18,4 +19,5 @@ mod machine;
 pub mod scenario;
 pub mod trial;
 
+pub use crowd::crowd;
 pub use launcher::{command, require_simulator};
