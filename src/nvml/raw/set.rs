@@ -74,6 +74,48 @@ pub fn hostname(device: &Device, name: &str) -> Reading<()> {
     checked(unsafe { f(device.handle(), &mut wish) })
 }
 
+/// `nvmlDeviceSetNvLinkDeviceLowPowerThreshold`, in the units that NVML tells.
+pub fn low_power_threshold(device: &Device, threshold: u32) -> Reading<()> {
+    let f = found(
+        &device
+            .nvml()
+            .lib()
+            .nvmlDeviceSetNvLinkDeviceLowPowerThreshold,
+    )?;
+    let mut wish = nvmlNvLinkPowerThres_t {
+        lowPwrThreshold: threshold,
+    };
+    // SAFETY: a live handle and a pointer to a struct of our own.
+    checked(unsafe { f(device.handle(), &mut wish) })
+}
+
+/// `nvmlSystemSetNvlinkBwMode`.
+pub fn nvlink_bandwidth_mode(lib: &NvmlLib, mode: u32) -> Reading<()> {
+    let f = found(&lib.nvmlSystemSetNvlinkBwMode)?;
+    // SAFETY: a number.
+    checked(unsafe { f(mode) })
+}
+
+/// `nvmlDeviceClearFieldValues` for several ids at once, as
+/// [`field_values`](super::field_values): one call, one outcome each.
+pub fn clear_fields(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<()>>> {
+    let f = found(&device.nvml().lib().nvmlDeviceClearFieldValues)?;
+    let mut values: Vec<nvmlFieldValue_t> = ids
+        .iter()
+        .map(|&(id, scope)| nvmlFieldValue_t {
+            fieldId: id,
+            scopeId: scope,
+            ..zeroed()
+        })
+        .collect();
+    // SAFETY: a live handle and as many values as are told.
+    checked(unsafe { f(device.handle(), values.len() as i32, values.as_mut_ptr()) })?;
+    Ok(values
+        .into_iter()
+        .map(|value| checked(value.nvmlReturn))
+        .collect())
+}
+
 /// The handle of a unit, `nvmlUnitGetHandleByIndex`.
 pub fn unit(lib: &NvmlLib, index: u32) -> Reading<nvmlUnit_t> {
     let f = found(&lib.nvmlUnitGetHandleByIndex)?;

@@ -63,7 +63,6 @@ stubs! {
     nvmlDeviceReadWritePRM_v1
     nvmlDeviceRemoveGpu
     nvmlDeviceRemoveGpu_v2
-    nvmlDeviceResetNvLinkErrorCounters
     nvmlDeviceResetNvLinkUtilizationCounter
     nvmlDeviceSetClockOffsets
     nvmlDeviceSetConfComputeUnprotectedMemSize
@@ -72,7 +71,6 @@ stubs! {
     nvmlDeviceSetDriverModel
     nvmlDeviceSetFanControlPolicy
     nvmlDeviceSetFanSpeed_v2
-    nvmlDeviceSetNvLinkDeviceLowPowerThreshold
     nvmlDeviceSetNvLinkUtilizationControl
     nvmlDeviceSetNvlinkBwMode
     nvmlDeviceSetPowerMizerMode_v1
@@ -108,7 +106,6 @@ stubs! {
     nvmlSystemRegisterEvents
     nvmlSystemSetConfComputeGpusReadyState
     nvmlSystemSetConfComputeKeyRotationThresholdInfo
-    nvmlSystemSetNvlinkBwMode
     nvmlUnitGetDevices
     nvmlUnitGetFanSpeedInfo
     nvmlUnitGetLedState

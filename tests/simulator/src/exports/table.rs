@@ -168,6 +168,9 @@ unsafe extern "C" fn entry<const N: usize>(
             237 => device_entry("nvmlInternalGetExportTable.237", a, |gpu| {
                 text(&gpu, "fru_part_number", b, c)
             }),
+            239 => device_entry("nvmlInternalGetExportTable.239", a, |gpu| {
+                put(b.cast(), gpu.read_or::<c_uint>("nvlink.bridge", 0)?)
+            }),
             240 => number("nvmlInternalGetExportTable.240", a, "temperature.margin", b),
             242 => number("nvmlInternalGetExportTable.242", a, "addressing_mode", b),
             249 => number(
