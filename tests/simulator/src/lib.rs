@@ -16,5 +16,6 @@ mod handle;
 pub mod launcher;
 mod machine;
 pub mod scenario;
+mod sysfs;
 
-pub use launcher::{command, require_simulator};
+pub use launcher::{can_replace_sysfs, command, require_simulator};

@@ -22,6 +22,7 @@ use crate::{
     gate,
     handle::Device,
     machine::{Gpu, Machine},
+    sysfs,
 };
 
 /// A file that gets one line per call of an entry: its place and its arguments.
@@ -281,7 +282,19 @@ unsafe fn distance(function: &str, a: *const c_char, b: *const c_char, out: Word
             };
             machine.gpus().find(is_it).ok_or(NOT_FOUND)
         };
-        let level = topology::common_ancestor(&find(a)?, &find(b)?)?;
+        let level = match (find(a), find(b)) {
+            (Ok(one), Ok(two)) => topology::common_ancestor(&one, &two)?,
+            // A card: the box tells where it is.
+            _ => {
+                let devices = sysfs::devices(&machine.file);
+                // SAFETY: by the caller's word.
+                let place = |text| unsafe {
+                    sysfs::find(&devices, &CStr::from_ptr(text).to_string_lossy())
+                };
+                let (one, two) = (place(a).ok_or(NOT_FOUND)?, place(b).ok_or(NOT_FOUND)?);
+                topology::between(one, two)
+            }
+        };
         // NVML's levels go by tens, and begin with GPUs on one board.
         // SAFETY: by the caller's word.
         unsafe { put(out.cast::<c_uint>(), (level / 10).saturating_sub(1)) }
