@@ -49,6 +49,10 @@ fn nvsmi_answers_as_nvidia_smi_does() {
             }
         }
     }
+    if !simulator::can_replace_sysfs() {
+        println!("left out, for /sys cannot be replaced here: topo-cards");
+        cases.retain(|(area, _)| area != "topo-cards");
+    }
     assert!(cases.len() > 500, "only {} golden cases", cases.len());
 
     let live = std::env::var_os("NVIDIA_SMI").map(PathBuf::from);

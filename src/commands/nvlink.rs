@@ -12,8 +12,8 @@ use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 mod counters;
 mod modes;
 
-use counters::{errors, lane_errors, throughput};
-use modes::{bandwidth_mode, low_power, width};
+use counters::{errors, lane_errors, reset_errors, throughput};
+use modes::{bandwidth_mode, low_power, set_bandwidth_mode, set_low_power, set_width, width};
 
 /// `nvlink`.
 #[rustfmt::skip]
@@ -50,14 +50,6 @@ pub static NVLINK: Subcommand = Subcommand {
     run: Some(nvlink),
 };
 
-/// Not built: what changes a GPU, and what no recording shows.
-const NOT_BUILT: &[(&str, &str)] = &[
-    ("reseterrorcounters", "nvlink -re"),
-    ("setLowPowerThreshold", "nvlink -sLowPwrThres"),
-    ("setBandwidthMode", "nvlink -sBwMode"),
-    ("setLinkWidth", "nvlink -sLWidth"),
-];
-
 type View = fn(&Links, &Line, &mut Vec<u8>) -> Result<(), Error>;
 
 /// What is shown of a GPU, in this order.
@@ -88,9 +80,12 @@ const VIEWS: &[(&str, View)] = &[
     }),
     ("errorcounters", errors),
     ("crcerrorcounters", lane_errors),
+    ("reseterrorcounters", reset_errors),
     ("getthroughput", throughput),
+    ("setLowPowerThreshold", set_low_power),
     ("getLowPowerInfo", low_power),
     ("checkBridge", bridges),
+    ("setLinkWidth", set_width),
     ("getLinkWidth", width),
     ("info", info),
 ];
@@ -102,8 +97,10 @@ fn nvlink(line: &Line) -> anyhow::Result<()> {
 
 fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
-    if let Some((_, name)) = NOT_BUILT.iter().find(|(option, _)| line.has(option)) {
-        return Err(Error::not_built(name));
+    // These two are of the system, and the other options are passed over.
+    if let Some(mode) = line.text("setBandwidthMode") {
+        set_bandwidth_mode(driver, mode, out)?;
+        return gpus.none_left_out();
     }
     if line.has("getBandwidthMode") {
         bandwidth_mode(driver, out)?;
@@ -176,6 +173,21 @@ impl<'g, 'd> Links<'g, 'd> {
         self.up.get(link as usize) == Some(&Ok(1))
     }
 
+    /// Whether a link is up; a state that could not be read is told.
+    fn state(&self, link: u32) -> Result<bool, Error> {
+        let state = self.up.get(link as usize).copied();
+        match state.unwrap_or(Err(Missing::UNKNOWN)) {
+            Ok(state) => Ok(state == 1),
+            Err(missing) => {
+                let words = missing.words();
+                let message = format!(
+                    "NVML: Unable to retrieve NvLink link state for link {link}: {words}\n"
+                );
+                Err(Error::unread(missing, message))
+            }
+        }
+    }
+
     /// Those to show that are up.
     fn shown_up(&self) -> impl Iterator<Item = u32> {
         self.shown().filter(|&link| self.is_up(link))
@@ -190,13 +202,7 @@ impl<'g, 'd> Links<'g, 'd> {
     /// link" or "as all links are". A state that could not be read is told.
     fn any_up(&self, what: &str, out: &mut Vec<u8>) -> Result<bool, Error> {
         for link in self.shown() {
-            if let Err(missing) = self.up[link as usize] {
-                let words = missing.words();
-                let message = format!(
-                    "NVML: Unable to retrieve NvLink link state for link {link}: {words}\n"
-                );
-                return Err(Error::unread(missing, message));
-            }
+            self.state(link)?;
         }
         if self.shown_up().next().is_some() {
             return Ok(true);
@@ -313,18 +319,15 @@ fn remote_links(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
     Ok(())
 }
 
-/// `-cBridge`: GPUs on one base board have no bridges, nor has one whose links
-/// lead to nothing.
+/// `-cBridge`: nothing is said of a board with a bridge to its neighbour. GPUs
+/// on one base board have none, nor has one whose links lead to nothing.
 fn bridges(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let to_switches = links.gpu.switch_link_count().unwrap_or(0) > 0;
-    if !to_switches
-        && links
-            .shown_up()
-            .any(|link| links.gpu.link_remote(link).is_ok())
-    {
-        return Err(Error::not_built("nvlink -cBridge for linked boards"));
+    let bridged =
+        || (0..links.count).any(|link| links.is_up(link) && links.gpu.link_remote(link).is_ok());
+    if to_switches || !bridged() {
+        put(out, "Not enough NVLinks\n");
     }
-    put(out, "Not enough NVLinks\n");
     Ok(())
 }
 

@@ -45,6 +45,8 @@ const ERRORS: &[(&str, u32)] = &[
     ("LCRC_ERROR", field::PCIE_COUNT_LCRC_ERROR),
 ];
 
+const LANE_ERROR: &str = "LANE_ERROR";
+
 const BYTES: &[(&str, u32)] = &[
     ("TX_BYTES", field::PCIE_COUNT_TX_BYTES),
     ("RX_BYTES", field::PCIE_COUNT_RX_BYTES),
@@ -59,27 +61,66 @@ fn pci(line: &Line) -> anyhow::Result<()> {
 }
 
 fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    if line.has("clearErrorCounters") {
-        return Err(Error::not_built("pci -cErrCnt"));
-    }
     let gpus = Present::named(driver, line)?;
     for gpu in gpus.iter() {
         heading(gpu, out);
         if line.has("getErrorCounters") {
             counters(gpu, ERRORS, out);
-            let lanes: Vec<(u32, u32)> = (0..LANES)
-                .map(|lane| (field::PCIE_COUNT_LANE_ERROR, lane))
-                .collect();
-            row("LANE_ERROR", "", out);
-            for (lane, errors) in gpu.numbers(&lanes).into_iter().enumerate() {
+            row(LANE_ERROR, "", out);
+            for (lane, errors) in gpu.numbers(&lanes()).into_iter().enumerate() {
                 put(out, &format!("\t lane {lane:>2}: {}\n", shown(errors)));
             }
         }
         if line.has("getCounters") {
             counters(gpu, BYTES, out);
         }
+        if line.has("clearErrorCounters") {
+            clear(gpu, out)?;
+        }
     }
     gpus.none_left_out()
+}
+
+fn lanes() -> Vec<(u32, u32)> {
+    (0..LANES)
+        .map(|lane| (field::PCIE_COUNT_LANE_ERROR, lane))
+        .collect()
+}
+
+/// `-cErrCnt`. A lane beside the first that is not supported is one that the
+/// link does not have.
+fn clear(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut ids: Vec<(u32, u32)> = ERRORS.iter().map(|&(_, id)| (id, 0)).collect();
+    ids.extend(lanes());
+    let cleared = gpu.clear_numbers(&ids).map_err(|missing| {
+        let words = missing.words();
+        Error::unread(
+            missing,
+            format!("Unable to clear error counters: {words}\n"),
+        )
+    })?;
+    let (counters, lanes) = cleared.split_at(ERRORS.len().min(cleared.len()));
+    let lane = |(lane, &cleared): (usize, &Reading<()>)| match cleared {
+        Err(Missing::NotSupported) if lane > 0 => None,
+        cleared => cleared.err(),
+    };
+    let failed = counters.iter().map(|cleared| cleared.err());
+    let failed = failed.chain([lanes.iter().enumerate().find_map(lane)]);
+    let labels = ERRORS.iter().map(|(label, _)| *label).chain([LANE_ERROR]);
+    let mut first = None;
+    for (label, missing) in labels.zip(failed) {
+        if let Some(missing) = missing {
+            row(label, "fail to clear", out);
+            first.get_or_insert(missing);
+        }
+    }
+    match first {
+        Some(missing) => Err(Error::unread(missing, "")),
+        None => {
+            put(out, "Successfully cleared all error counters\n");
+            Ok(())
+        }
+    }
 }
 
 fn counters(gpu: &Gpu, rows: &[(&str, u32)], out: &mut Vec<u8>) {

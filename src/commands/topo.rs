@@ -74,6 +74,12 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     if let Some(cpu) = line.number("cpu") {
         near_cpu(driver, cpu, out)?;
     }
+    if let Some(letter) = line.text("p2pstatus") {
+        let capability = capability(letter)?;
+        let gpus = Present::all(driver).map_err(Error::count)?;
+        p2p(&gpus, capability, out);
+        left_out = left_out.and(gpus.none_left_out());
+    }
     if line.has("get-numa-id-of-nearby-cpu") {
         let gpu = one("get-numa-id-of-nearby-cpu", named.as_deref())?;
         // NVML has no question for the CPUs' nodes; they are those of the memory,
@@ -94,12 +100,6 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     if line.has("gpu-numa-id") {
         let node = one("gpu-numa-id", named.as_deref())?.numa_node();
         put(out, &format!("{}\n", node_id(node)));
-    }
-    if let Some(letter) = line.text("p2pstatus") {
-        let capability = capability(letter)?;
-        let gpus = Present::all(driver).map_err(Error::count)?;
-        p2p(&gpus, capability, out);
-        left_out = left_out.and(gpus.none_left_out());
     }
     let needs_id = [
         "nearest_gpus",

@@ -2,7 +2,7 @@
 
 use super::facts::Pci;
 use super::gpu::{FieldNumber, Gpu, field_id};
-use super::raw;
+use super::raw::{self, set};
 use super::reading::{Missing, Reading};
 
 /// Field ids of `nvmlDeviceGetFieldValues`, in the numbering of R580.
@@ -119,6 +119,33 @@ impl Gpu<'_> {
         let device = self.device()?;
         let ask = &device.nvml().lib().nvmlDeviceGetNvLinkRemotePciInfo_v2;
         raw::get_for(ask, device, link).map(Pci::from)
+    }
+
+    /// Sets the error counters of an NVLink to zero,
+    /// `nvmlDeviceResetNvLinkErrorCounters`.
+    pub fn reset_link_errors(&self, link: u32) -> Reading<()> {
+        let device = self.device()?;
+        let reset = &device.nvml().lib().nvmlDeviceResetNvLinkErrorCounters;
+        set::set(reset, device, link)
+    }
+
+    /// Sets how long the NVLinks idle before they save power, in the units of
+    /// `NVLINK_GET_POWER_THRESHOLD_UNITS`, or the default,
+    /// `nvmlDeviceSetNvLinkDeviceLowPowerThreshold`.
+    pub fn set_low_power_threshold(&self, threshold: Option<u32>) -> Reading<()> {
+        const DEFAULT: u32 = nvml_wrapper_sys::bindings::NVML_NVLINK_LOW_POWER_THRESHOLD_RESET;
+        set::low_power_threshold(self.device()?, threshold.unwrap_or(DEFAULT))
+    }
+
+    /// Sets counters to zero, by (field id, scope id): one call of
+    /// `nvmlDeviceClearFieldValues`, one outcome each.
+    pub fn clear_numbers(&self, ids: &[(u32, u32)]) -> Reading<Vec<Reading<()>>> {
+        let device = self.device()?;
+        let known: Vec<(u32, u32)> = ids
+            .iter()
+            .map(|&(id, scope)| Ok((field_id(device, id)?, scope)))
+            .collect::<Reading<_>>()?;
+        set::clear_fields(device, &known)
     }
 
     /// Whether what goes over the NVLinks is encrypted, `nvmlDeviceGetNvLinkInfo`.

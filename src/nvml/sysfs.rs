@@ -28,9 +28,17 @@ impl Sysfs {
         self.place_at(&self.0.join("bus/pci/devices").join(name))
     }
 
-    /// InfiniBand and RoCE cards, by name.
+    /// InfiniBand and RoCE cards, by name. nvidia-smi knows those of NVIDIA's own
+    /// make, Mellanox once.
     pub fn network_cards(&self) -> Vec<(String, Place)> {
-        self.class("infiniband")
+        const MELLANOX: &str = "0x15b3";
+        let made_by = |name: &str| {
+            let card = self.0.join("class/infiniband").join(name);
+            fs::read_to_string(card.join("device/vendor"))
+        };
+        let mut cards = self.class("infiniband");
+        cards.retain(|(name, _)| made_by(name).is_ok_and(|vendor| vendor.trim() == MELLANOX));
+        cards
     }
 
     /// NVMe drives, by name.
@@ -194,12 +202,19 @@ mod tests {
             let device_path = root.join("devices/pci0000:00/0000:00:01.0").join(device);
             fs::create_dir_all(&device_path).unwrap();
             fs::write(device_path.join("numa_node"), "1\n").unwrap();
+            let vendor = if name.starts_with("mlx") {
+                "0x15b3\n"
+            } else {
+                "0x14e4\n"
+            };
+            fs::write(device_path.join("vendor"), vendor).unwrap();
             let class = root.join("class/infiniband").join(name);
             fs::create_dir_all(&class).unwrap();
             symlink(device_path, class.join("device")).unwrap();
         };
         card("0000:02:00.0", "mlx5_10");
         card("0000:03:00.0", "mlx5_2");
+        card("0000:04:00.0", "bnxt_re0");
         let node = root.join("devices/system/node/node1");
         fs::create_dir_all(&node).unwrap();
         fs::write(node.join("cpulist"), "4-7,12-15\n").unwrap();

@@ -140,6 +140,11 @@ impl Driver {
     pub fn nvlink_bandwidth_mode(&self) -> Reading<u32> {
         raw::nvlink_bandwidth_mode(self.nvml().lib())
     }
+
+    /// Sets it, `nvmlSystemSetNvlinkBwMode`.
+    pub fn set_nvlink_bandwidth_mode(&self, mode: u32) -> Reading<()> {
+        raw::system::set(&self.lib().nvmlSystemSetNvlinkBwMode, mode)
+    }
 }
 
 #[cfg(test)]

@@ -118,6 +118,28 @@ pub fn lane_errors(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Err
     })
 }
 
+/// `-re`: link by link, up to the first failure.
+pub fn reset_errors(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+    for link in links.shown() {
+        if !links.state(link)? {
+            put(
+                out,
+                &format!("\t Link {link}: skipping error counter reset on inactive link\n"),
+            );
+            continue;
+        }
+        links.gpu.reset_link_errors(link).map_err(|missing| {
+            let words = missing.words();
+            let message = format!(
+                "NVML: Unable to reset NvLink link error counters for link {link}: {words}\n"
+            );
+            Error::unread(missing, message)
+        })?;
+        put(out, &format!("\t Link {link}: error counters reset\n"));
+    }
+    Ok(())
+}
+
 /// `-gt`.
 pub fn throughput(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     const KINDS: &[(char, &str, [u32; 2])] = &[

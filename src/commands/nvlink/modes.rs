@@ -1,17 +1,21 @@
 //! The modes that the NVLinks run in: `-gLowPwrInfo`, `-gLWidth` and `-gBwMode`.
 
+use std::ops::RangeInclusive;
+
 use crate::commands::present::count;
 use crate::error::Error;
-use crate::nvml::{Driver, Missing, field};
+use crate::nvml::{Driver, Missing, Reading, field};
 use crate::render::put;
 use crate::spelling::subcommand::Line;
 
 use super::Links;
 use super::counters::BLACKWELL;
 
+/// In the numbers of `nvmlDeviceGetArchitecture`.
+const HOPPER: u32 = 9;
+
 /// `-gLowPwrInfo`, of `nvmlDeviceGetFieldValues`.
 pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    const HOPPER: u32 = 9;
     match links.gpu.architecture() {
         Ok(HOPPER..) => {}
         Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),
@@ -24,16 +28,9 @@ pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error
     if !links.any_up("NvLink low power info", out)? {
         return Ok(());
     }
-    let limits = [
-        field::NVLINK_GET_POWER_THRESHOLD_UNITS,
-        field::NVLINK_GET_POWER_THRESHOLD_MIN,
-        field::NVLINK_GET_POWER_THRESHOLD_MAX,
-    ];
-    // A threshold counts in these, microseconds; 100 where nothing is said.
-    let mut unit = 100;
-    match links.gpu.numbers(&limits.map(|field| (field, 0)))[..] {
-        [Ok(units), Ok(least), Ok(most)] => {
-            unit = if units == 0 { 100 } else { 50 };
+    let limits = Limits::of(links);
+    match (limits.unit, limits.least, limits.most) {
+        (Ok(unit), Ok(least), Ok(most)) => {
             put(
                 out,
                 &format!("\t Low Power Threshold are in units of {unit} us\n"),
@@ -43,14 +40,13 @@ pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error
                 &format!("\t Range of Low Power Threshold values are {least} to {most}\n\n"),
             );
         }
-        [Err(missing), ..] | [_, Err(missing), _] | [.., Err(missing)] => {
+        (Err(missing), ..) | (_, Err(missing), _) | (.., Err(missing)) => {
             let words = missing.words();
             put(
                 out,
                 &format!("NVML: Unable to retrieve NvLink low power info {words}\n\n"),
             );
         }
-        _ => {}
     }
     let fields = [
         field::NVLINK_GET_POWER_STATE,
@@ -64,7 +60,7 @@ pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error
             Err(missing) => missing.words_or_not_available(),
         };
         let threshold = match values[1] {
-            Ok(units) => format!("{} us", units.saturating_mul(unit)),
+            Ok(threshold) => format!("{} us", limits.microseconds(threshold)),
             Err(missing) => count(Err(missing)),
         };
         put(out, &format!("\t Link {link}: Low Power Mode: {mode}\n"));
@@ -74,6 +70,113 @@ pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error
         );
     }
     Ok(())
+}
+
+/// `-sLowPwrThres`: so many units, or `default`.
+pub fn set_low_power(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+    match links.gpu.architecture() {
+        Ok(HOPPER..) => {}
+        Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),
+        Err(missing) => return Err(no_device_type(missing)),
+    }
+    let text = line.text("setLowPowerThreshold").unwrap_or_default();
+    let limits = Limits::of(links);
+    let wish = match text {
+        "default" => None,
+        text => {
+            let text = text.trim_start();
+            let digits = text.strip_prefix('+').unwrap_or(text);
+            if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+                return Err(Error::refused("Invalid argument\n"));
+            }
+            // What is beyond 32 bits, and NVML's own number for the default, is none.
+            let threshold = digits.parse().ok().filter(|&known| known < u32::MAX);
+            let fits = threshold.filter(|&known| limits.allow(known));
+            Some(fits.ok_or_else(|| limits.refuse())?)
+        }
+    };
+    links
+        .gpu
+        .set_low_power_threshold(wish)
+        .map_err(|missing| match missing {
+            Missing::INVALID_ARGUMENT => limits.refuse(),
+            Missing::NO_PERMISSION => Error::unread(
+                missing,
+                "\t Low Power Threshold: Insufficient permissions \n",
+            ),
+            _ => {
+                let words = missing.words();
+                let message = format!("NVML: Unable to set Low Power Threshold: {words}\n");
+                Error::unread(missing, message)
+            }
+        })?;
+    match wish {
+        Some(threshold) => {
+            let time = limits.microseconds(i64::from(threshold));
+            put(out, &format!("\t Low Power Threshold set to {time} us\n"));
+        }
+        None => put(out, "\t Low Power Threshold reset successfully\n"),
+    }
+    Ok(())
+}
+
+/// The GPU does not tell its architecture.
+fn no_device_type(missing: Missing) -> Error {
+    Error::unread(missing, "Unable to get device type\n")
+}
+
+/// The bounds of the low power threshold, and the unit that it counts in.
+struct Limits {
+    /// Microseconds.
+    unit: Reading<i64>,
+    least: Reading<i64>,
+    most: Reading<i64>,
+}
+
+impl Limits {
+    /// What NVML says of it, one call of `nvmlDeviceGetFieldValues`.
+    fn of(links: &Links) -> Self {
+        let fields = [
+            field::NVLINK_GET_POWER_THRESHOLD_UNITS,
+            field::NVLINK_GET_POWER_THRESHOLD_MIN,
+            field::NVLINK_GET_POWER_THRESHOLD_MAX,
+        ];
+        let mut values = links
+            .gpu
+            .numbers(&fields.map(|field| (field, 0)))
+            .into_iter();
+        let mut next = || values.next().unwrap_or(Err(Missing::UNKNOWN));
+        Self {
+            unit: next().map(|unit| if unit == 0 { 100 } else { 50 }),
+            least: next(),
+            most: next(),
+        }
+    }
+
+    /// The bounds; those of the API where the GPU tells none.
+    fn range(&self) -> RangeInclusive<i64> {
+        self.least.unwrap_or(1)..=self.most.unwrap_or(0x1fff)
+    }
+
+    /// Whether a threshold may be tried; NVML judges where the GPU tells no bounds.
+    fn allow(&self, threshold: u32) -> bool {
+        match (self.least, self.most) {
+            (Ok(least), Ok(most)) => (least..=most).contains(&threshold.into()),
+            _ => true,
+        }
+    }
+
+    /// A threshold in microseconds; 100 each where nothing is said.
+    fn microseconds(&self, threshold: i64) -> i64 {
+        threshold.saturating_mul(self.unit.unwrap_or(100))
+    }
+
+    fn refuse(&self) -> Error {
+        let (least, most) = self.range().into_inner();
+        Error::refused(format!(
+            "\t Invalid Low Power Threshold value. Please enter 'default' or a value in the range of {least} to {most}\n"
+        ))
+    }
 }
 
 /// `-gLWidth`: NVML has no public question for the width, and nvidia-smi does
@@ -90,9 +193,37 @@ pub fn width(links: &Links, _: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
     Err(Error::unread(missing, message))
 }
 
+/// `-sLWidth`, likewise.
+pub fn set_width(links: &Links, _: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
+    match links.gpu.architecture() {
+        Ok(BLACKWELL..) => Err(Error::out_of_reach("the width of NVLinks")),
+        Ok(_) => Err(Error::unread(Missing::NotSupported, "Not supported\n")),
+        Err(missing) => Err(no_device_type(missing)),
+    }
+}
+
+/// The modes of `-gBwMode` and `-sBwMode`, by NVML's number.
+const MODES: [&str; 5] = ["FULL", "OFF", "MIN", "HALF", "3QUARTER"];
+
+/// `-sBwMode`: one for all GPUs.
+pub fn set_bandwidth_mode(driver: &Driver, word: &str, out: &mut Vec<u8>) -> Result<(), Error> {
+    let unable = format!("Unable to set nvlink bandwidth mode {word}\n");
+    let mode = (0..).zip(MODES).find(|(_, known)| *known == word);
+    let Some((mode, _)) = mode else {
+        return Err(Error::refused(format!("Option {word} not found\n{unable}")));
+    };
+    driver
+        .set_nvlink_bandwidth_mode(mode)
+        .map_err(|missing| Error::unread(missing, unable))?;
+    put(
+        out,
+        &format!("Successfully set nvlink bandwidth mode to {word}\n"),
+    );
+    Ok(())
+}
+
 /// `-gBwMode`: one for all GPUs, `nvmlSystemGetNvlinkBwMode`.
 pub fn bandwidth_mode(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
-    const MODES: [&str; 5] = ["FULL", "OFF", "MIN", "HALF", "3QUARTER"];
     let mode = driver.nvlink_bandwidth_mode().map_err(|missing| {
         let message = match missing {
             Missing::NotSupported => "Getting nvlink bandwidth mode is not supported\n",

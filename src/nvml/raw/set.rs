@@ -101,6 +101,41 @@ impl Unit {
     }
 }
 
+/// `nvmlDeviceSetNvLinkDeviceLowPowerThreshold`, in the units that NVML tells.
+pub fn low_power_threshold(device: &Device, threshold: u32) -> Reading<()> {
+    let lib = device.nvml().lib();
+    let f = &lib.nvmlDeviceSetNvLinkDeviceLowPowerThreshold;
+    ask(f, device, move |f, device| {
+        let mut wish = nvmlNvLinkPowerThres_t {
+            lowPwrThreshold: threshold,
+        };
+        // SAFETY: a live handle and a pointer to a struct of our own.
+        checked(unsafe { f(device.handle(), &mut wish) })
+    })
+}
+
+/// `nvmlDeviceClearFieldValues` for several ids at once, as
+/// [`field_values`](super::field_values): one call, one outcome each.
+pub fn clear_fields(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<()>>> {
+    let mut values: Vec<nvmlFieldValue_t> = ids
+        .iter()
+        .map(|&(id, scope)| nvmlFieldValue_t {
+            fieldId: id,
+            scopeId: scope,
+            ..zeroed()
+        })
+        .collect();
+    let f = &device.nvml().lib().nvmlDeviceClearFieldValues;
+    ask(f, device, move |f, device| {
+        // SAFETY: a live handle and as many values as are told.
+        checked(unsafe { f(device.handle(), values.len() as i32, values.as_mut_ptr()) })?;
+        Ok(values
+            .into_iter()
+            .map(|value| checked(value.nvmlReturn))
+            .collect())
+    })
+}
+
 /// The handle of a unit, `nvmlUnitGetHandleByIndex`.
 pub fn unit(lib: &NvmlLib, index: u32) -> Reading<Unit> {
     ask_driver(&lib.nvmlUnitGetHandleByIndex, move |f| {

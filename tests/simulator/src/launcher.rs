@@ -15,7 +15,10 @@ use std::{
 
 use toml::{Table, Value};
 
-use crate::{elf, machine::BOX_VARIABLE, scenario};
+use crate::{elf, machine::BOX_VARIABLE, scenario, sysfs};
+
+/// The folder of a box that stands for /sys, if the box describes one.
+const SYSFS: &str = "sys";
 
 /// The names under which programs open the library.
 const LIBRARY_NAMES: &[&str] = &["libnvidia-ml.so.1", "libnvidia-ml.so"];
@@ -36,9 +39,35 @@ pub fn command_on(name: &str, over: &Table, program: &Path) -> Result<Command, S
     ))
 }
 
+/// Puts a tree in the place of /sys, for a program alone: `sh -c` of this, the tree, the program.
+const WITH_SYSFS: &str = "mount --bind \"$0\" /sys && exec \"$@\"";
+
+/// Whether programs can have a `/sys` of their own here: not in every container.
+pub fn can_replace_sysfs() -> bool {
+    let mut command = Command::new("unshare");
+    command.args([
+        "--map-root-user",
+        "--mount",
+        "mount",
+        "--bind",
+        "/sys",
+        "/sys",
+    ]);
+    command.output().is_ok_and(|output| output.status.success())
+}
+
 /// The program, with the folder of a box first on the loader's path.
 fn installed(folder: &Path, program: &Path) -> Command {
-    let mut command = Command::new(program);
+    let tree = folder.join(SYSFS);
+    let mut command = match tree.exists() {
+        false => Command::new(program),
+        true => {
+            let mut command = Command::new("unshare");
+            command.args(["--map-root-user", "--mount", "sh", "-c", WITH_SYSFS]);
+            command.arg(tree).arg(program);
+            command
+        }
+    };
     command.env(BOX_VARIABLE, folder.join("box.toml"));
     let mut path: OsString = folder.into();
     if let Some(inherited) = env::var_os("LD_LIBRARY_PATH") {
@@ -100,6 +129,9 @@ fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
     let current = |name: &&str| is_current(&folder.join(name), &library);
     if unchanged && LIBRARY_NAMES.iter().all(current) {
         return Ok(folder);
+    }
+    if table.contains_key("sysfs") {
+        sysfs::write(&folder.join(SYSFS), table).map_err(problem)?;
     }
     place(&folder.join("box.toml"), |path| fs::write(path, &text)).map_err(problem)?;
 

@@ -17,7 +17,8 @@ mod handle;
 pub mod launcher;
 mod machine;
 pub mod scenario;
+mod sysfs;
 pub mod trial;
 
 pub use crowd::crowd;
-pub use launcher::{command, require_simulator};
+pub use launcher::{can_replace_sysfs, command, require_simulator};

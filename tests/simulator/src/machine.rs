@@ -38,7 +38,7 @@ pub struct State {
     pub calls: HashMap<(String, Option<Device>), u32>,
     /// The rows of the latency profile that have been paid in full, for each GPU.
     pub served: HashSet<(String, Option<usize>)>,
-    /// What setters stored, laid out as the `gpu` table of a box.
+    /// What setters stored, laid out as a box.
     changes: Table,
 }
 
@@ -116,9 +116,26 @@ impl Machine {
         self.gpus.len()
     }
 
-    /// A key of the box itself, such as `driver.version`.
+    /// A key of the box itself, such as `driver.version`: what a setter stored, or else what the box says.
     pub fn read<T: FromData>(&self, path: &str) -> Answer<T> {
-        data::read(data::at(&self.file, path))
+        let state = self.state();
+        data::read(data::at(&state.changes, path).or_else(|| data::at(&self.file, path)))
+    }
+
+    /// Stores what a setter changes, in this process and in the state file.
+    pub fn store(&self, path: &str, value: impl Into<Value>) -> Answer {
+        let mut change = value.into();
+        for key in path.rsplit('.') {
+            change = Table::from_iter([(key.to_owned(), change)]).into();
+        }
+        let mut state = self.state();
+        if let Value::Table(change) = change {
+            data::merge(&mut state.changes, change);
+        }
+        let Some(path) = &self.state_file else {
+            return Ok(());
+        };
+        fs::write(path, state.changes.to_string()).map_err(|_| crate::answer::OPERATING_SYSTEM)
     }
 
     pub fn gpu(&'static self, device: Device) -> Gpu {
@@ -196,22 +213,9 @@ impl Gpu {
         }
     }
 
-    /// Stores what a setter changes, in this process and in the state file.
+    /// Stores what a setter changes, as [`Machine::store`].
     pub fn store(&self, path: &str, value: impl Into<Value>) -> Answer {
-        let mut change = value.into();
-        for key in path
-            .rsplit('.')
-            .chain([self.device.gpu.to_string().as_str(), "gpu"])
-        {
-            change = Table::from_iter([(key.to_owned(), change)]).into();
-        }
-        let mut state = self.machine.state();
-        if let Value::Table(change) = change {
-            data::merge(&mut state.changes, change);
-        }
-        let Some(path) = &self.machine.state_file else {
-            return Ok(());
-        };
-        fs::write(path, state.changes.to_string()).map_err(|_| crate::answer::OPERATING_SYSTEM)
+        self.machine
+            .store(&format!("gpu.{}.{path}", self.device.gpu), value)
     }
 }

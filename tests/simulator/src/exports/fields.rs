@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint};
 
 use nvml_wrapper_sys::bindings::{field_id::*, *};
 
+use super::{nvlink::is_inactive, setters::settable};
 use crate::{
     answer::{Answer, INVALID_ARGUMENT, NOT_SUPPORTED},
     data::Fraction,
@@ -379,6 +380,10 @@ fn answer(gpu: &Gpu, value: &mut nvmlFieldValue_t) -> Answer {
             .ok_or(NOT_SUPPORTED)?,
         Err(_) => gpu.read(&key)?,
     };
+    let number = match value.fieldId {
+        NVML_FI_DEV_NVLINK_GET_STATE if is_inactive(gpu, value.scopeId)? => 0,
+        _ => number,
+    };
     let (kind, answer) = match kind {
         Uint => (
             nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT,
@@ -401,6 +406,25 @@ fn answer(gpu: &Gpu, value: &mut nvmlFieldValue_t) -> Answer {
     Ok(())
 }
 
+/// Sets a counter to zero, that of one scope where there are several.
+fn clear(gpu: &Gpu, value: &nvmlFieldValue_t) -> Answer {
+    let known = FIELDS.iter().find(|row| row.0 == value.fieldId);
+    let key = known.map_or_else(
+        || format!("field.{}", value.fieldId),
+        |row| row.1.to_owned(),
+    );
+    match gpu.read::<Vec<i64>>(&key) {
+        Ok(mut list) => {
+            *list.get_mut(value.scopeId as usize).ok_or(NOT_SUPPORTED)? = 0;
+            gpu.store(&key, list)
+        }
+        Err(_) => {
+            gpu.read::<i64>(&key)?;
+            gpu.store(&key, 0)
+        }
+    }
+}
+
 device_calls! {
     nvmlDeviceGetFieldValues(gpu, count: c_int, values: *mut nvmlFieldValue_t) {
         if values.is_null() || count < 0 { return Err(INVALID_ARGUMENT) }
@@ -416,7 +440,14 @@ device_calls! {
         Ok(())
     }
 
-    nvmlDeviceClearFieldValues(gpu, _count: c_int, _values: *mut nvmlFieldValue_t) {
-        gpu.read::<bool>("clearable_fields").map(|_| ())
+    // A board lists `field_values` under `settable` if it has this.
+    nvmlDeviceClearFieldValues(gpu, count: c_int, values: *mut nvmlFieldValue_t) {
+        if values.is_null() || count < 0 { return Err(INVALID_ARGUMENT) }
+        settable(&gpu, "field_values")?;
+        for value in std::slice::from_raw_parts_mut(values, count as usize) {
+            let name = format!("nvmlDeviceClearFieldValues.{}", value.fieldId);
+            value.nvmlReturn = gate::pass(&name, Some(gpu.device), |_| clear(&gpu, value));
+        }
+        Ok(())
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::{c_uint, c_ulonglong};
 
 use nvml_wrapper_sys::bindings::*;
 
+use super::setters::settable;
 use crate::{
     answer::{Answer, INVALID_ARGUMENT, NOT_SUPPORTED, fill_text, put},
     machine::Gpu,
@@ -17,6 +18,9 @@ const CAPABILITIES: &[&str] = &[
     "sli_bridge",
     "valid",
 ];
+/// The fields that tell the bounds of the low power threshold.
+const LEAST_THRESHOLD: &str = "field.223";
+const MOST_THRESHOLD: &str = "field.200";
 const ERRORS: &[&str] = &["replay", "recovery", "crc", "crc_data", "ecc_data"];
 
 /// A key of a link. A link that this GPU lacks is NOT_SUPPORTED; one that no GPU has is a mistake.
@@ -30,11 +34,16 @@ fn link_key<T: crate::data::FromData>(gpu: &Gpu, link: c_uint, key: &str) -> Ans
     gpu.read(&format!("nvlink.{key}"))
 }
 
+/// Whether the box lists a link under `nvlink.inactive`.
+pub fn is_inactive(gpu: &Gpu, link: c_uint) -> Answer<bool> {
+    let inactive: Vec<c_uint> = gpu.read_or("nvlink.inactive", Vec::new())?;
+    Ok(inactive.contains(&link))
+}
+
 device_calls! {
     nvmlDeviceGetNvLinkState(gpu, link: c_uint, active: *mut nvmlEnableState_t) {
-        let inactive: Vec<c_uint> = gpu.read_or("nvlink.inactive", Vec::new())?;
         let up: c_uint = link_key(&gpu, link, "active")?;
-        put(active, if inactive.contains(&link) { 0 } else { up })
+        put(active, if is_inactive(&gpu, link)? { 0 } else { up })
     }
     nvmlDeviceGetNvLinkVersion(gpu, link: c_uint, version: *mut c_uint) {
         put(version, link_key(&gpu, link, "version")?)
@@ -46,6 +55,33 @@ device_calls! {
     nvmlDeviceGetNvLinkErrorCounter(gpu, link: c_uint, counter: nvmlNvLinkErrorCounter_t, value: *mut c_ulonglong) {
         let counter = ERRORS.get(counter as usize).ok_or(INVALID_ARGUMENT)?;
         put(value, link_key(&gpu, link, &format!("errors.{counter}"))?)
+    }
+    nvmlDeviceResetNvLinkErrorCounters(gpu, link: c_uint) {
+        let links: usize = link_key::<c_uint>(&gpu, link, "links")? as usize;
+        settable(&gpu, "nvlink.errors")?;
+        for counter in gpu.keys("nvlink.errors") {
+            let key = format!("nvlink.errors.{counter}");
+            // One number stands for all links.
+            let mut counts = match gpu.read::<Vec<i64>>(&key) {
+                Ok(counts) => counts,
+                Err(_) => vec![gpu.read(&key)?; links],
+            };
+            *counts.get_mut(link as usize).ok_or(NOT_SUPPORTED)? = 0;
+            gpu.store(&key, counts)?;
+        }
+        Ok(())
+    }
+    nvmlDeviceSetNvLinkDeviceLowPowerThreshold(gpu, info: *mut nvmlNvLinkPowerThres_t) {
+        if info.is_null() { return Err(INVALID_ARGUMENT) }
+        settable(&gpu, "nvlink.power_threshold")?;
+        let threshold = (*info).lowPwrThreshold;
+        let (least, most): (c_uint, c_uint) = (gpu.read(LEAST_THRESHOLD)?, gpu.read(MOST_THRESHOLD)?);
+        let threshold = match threshold {
+            NVML_NVLINK_LOW_POWER_THRESHOLD_RESET => least,
+            threshold if (least..=most).contains(&threshold) => threshold,
+            _ => return Err(INVALID_ARGUMENT),
+        };
+        gpu.store("nvlink.power_threshold", i64::from(threshold))
     }
     nvmlDeviceGetNvLinkRemoteDeviceType(gpu, link: c_uint, kind: *mut nvmlIntNvLinkDeviceType_t) {
         put(kind, link_key(&gpu, link, "remote.type")?)

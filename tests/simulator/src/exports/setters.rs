@@ -11,8 +11,11 @@ use crate::{
     machine::{Gpu, Machine},
 };
 
+/// Full, off, least, half, three quarters.
+const LAST_BANDWIDTH_MODE: c_uint = 4;
+
 /// Whether the board lets a key be changed.
-fn settable(gpu: &Gpu, key: &str) -> Answer {
+pub fn settable(gpu: &Gpu, key: &str) -> Answer {
     let keys: Vec<String> = gpu.read_or("settable", Vec::new())?;
     if keys.iter().any(|known| known == key) {
         Ok(())
@@ -64,6 +67,11 @@ unsafe fn at_place(machine: &'static Machine, pci: *const nvmlPciInfo_t) -> Answ
 system_calls! {
     nvmlDeviceQueryDrainState(machine, pci: *mut nvmlPciInfo_t, current: *mut nvmlEnableState_t) {
         put(current, at_place(machine, pci)?.read_or("draining", 0)?)
+    }
+    nvmlSystemSetNvlinkBwMode(machine, mode: c_uint) {
+        if mode > LAST_BANDWIDTH_MODE { return Err(INVALID_ARGUMENT) }
+        machine.read::<c_uint>("nvlink.bandwidth_mode")?;
+        machine.store("nvlink.bandwidth_mode", i64::from(mode))
     }
     nvmlDeviceModifyDrainState(machine, pci: *mut nvmlPciInfo_t, new: nvmlEnableState_t) {
         set(&at_place(machine, pci)?, "draining", state(new)?)

@@ -78,7 +78,6 @@ stubs! {
     nvmlDeviceReadWritePRM_v1
     nvmlDeviceRemoveGpu
     nvmlDeviceRemoveGpu_v2
-    nvmlDeviceResetNvLinkErrorCounters
     nvmlDeviceResetNvLinkUtilizationCounter
     nvmlDeviceSetAdaptiveTgpMode_v1
     nvmlDeviceSetClockOffsets
@@ -89,7 +88,6 @@ stubs! {
     nvmlDeviceSetFanControlPolicy
     nvmlDeviceSetFanSpeed_v2
     nvmlDeviceSetMemoryLimits_v1
-    nvmlDeviceSetNvLinkDeviceLowPowerThreshold
     nvmlDeviceSetNvLinkUtilizationControl
     nvmlDeviceSetNvlinkBwMode
     nvmlDeviceSetNvlinkBwModeAsync_v1
@@ -138,7 +136,6 @@ stubs! {
     nvmlSystemRegisterEvents
     nvmlSystemSetConfComputeGpusReadyState
     nvmlSystemSetConfComputeKeyRotationThresholdInfo
-    nvmlSystemSetNvlinkBwMode
     nvmlUnitGetDevices
     nvmlUnitGetFanSpeedInfo
     nvmlUnitGetLedState

@@ -22,6 +22,7 @@ use crate::{
     gate,
     handle::Device,
     machine::{Gpu, Machine},
+    sysfs,
 };
 
 /// Numbers below this are no pointers: the first page is never mapped.
@@ -165,6 +166,9 @@ unsafe extern "C" fn entry<const N: usize>(
             237 => device_entry("nvmlInternalGetExportTable.237", a, |gpu| {
                 text(&gpu, "fru_part_number", b, c)
             }),
+            239 => device_entry("nvmlInternalGetExportTable.239", a, |gpu| {
+                put(b.cast(), gpu.read_or::<c_uint>("nvlink.bridge", 0)?)
+            }),
             240 => number("nvmlInternalGetExportTable.240", a, "temperature.margin", b),
             242 => number("nvmlInternalGetExportTable.242", a, "addressing_mode", b),
             249 => number(
@@ -284,7 +288,19 @@ unsafe fn distance(function: &str, a: *const c_char, b: *const c_char, out: Word
             };
             machine.gpus().find(is_it).ok_or(NOT_FOUND)
         };
-        let level = topology::common_ancestor(&find(a)?, &find(b)?)?;
+        let level = match (find(a), find(b)) {
+            (Ok(one), Ok(two)) => topology::common_ancestor(&one, &two)?,
+            // A card: the box tells where it is.
+            _ => {
+                let devices = sysfs::devices(&machine.file);
+                // SAFETY: by the caller's word.
+                let place = |text| unsafe {
+                    sysfs::find(&devices, &CStr::from_ptr(text).to_string_lossy())
+                };
+                let (one, two) = (place(a).ok_or(NOT_FOUND)?, place(b).ok_or(NOT_FOUND)?);
+                topology::between(one, two)
+            }
+        };
         // NVML's levels go by tens, and begin with GPUs on one board.
         // SAFETY: by the caller's word.
         unsafe { put(out.cast::<c_uint>(), (level / 10).saturating_sub(1)) }

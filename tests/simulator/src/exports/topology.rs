@@ -9,6 +9,7 @@ use crate::{
     data,
     handle::Device,
     machine::{Gpu, Machine},
+    sysfs,
 };
 
 fn peer(gpu: &Gpu, other: nvmlDevice_t) -> Answer<Gpu> {
@@ -40,6 +41,27 @@ pub fn common_ancestor(a: &Gpu, b: &Gpu) -> Answer<nvmlGpuTopologyLevel_t> {
     };
     let level = SHARED.iter().find(|(key, _)| shares(key)).map(|row| row.1);
     Ok(level.unwrap_or(nvmlGpuLevel_enum_NVML_TOPOLOGY_SYSTEM))
+}
+
+/// The same for two devices that the box places in sysfs. A switch is an upstream port, and a downstream
+/// port for each device.
+pub fn between(one: &sysfs::Device, two: &sysfs::Device) -> nvmlGpuTopologyLevel_t {
+    let steps = |device: &sysfs::Device| {
+        device
+            .path
+            .split('/')
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let (a, b) = (steps(one), steps(two));
+    let shared = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    match shared {
+        0 if one.node == two.node => nvmlGpuLevel_enum_NVML_TOPOLOGY_NODE,
+        0 => nvmlGpuLevel_enum_NVML_TOPOLOGY_SYSTEM,
+        1 => nvmlGpuLevel_enum_NVML_TOPOLOGY_HOSTBRIDGE,
+        _ if a.len().max(b.len()) - shared <= 2 => nvmlGpuLevel_enum_NVML_TOPOLOGY_SINGLE,
+        _ => nvmlGpuLevel_enum_NVML_TOPOLOGY_MULTIPLE,
+    }
 }
 
 /// Writes a set of numbers, told as `0-31,64-95`, as a bit mask.
