@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::args::admin;
+use crate::commands::{self, SUBCOMMANDS};
 use crate::spelling::options::{GROUPS, Opt, Takes};
 
 /// Words that lines are made of: options, subcommands, values, and bytes.
@@ -13,7 +13,7 @@ fn word() -> impl Strategy<Value = OsString> {
         .iter()
         .flat_map(|group| group.options)
         .flat_map(|option| option.names.split(' '))
-        .chain(SUBCOMMANDS.iter().map(|(name, _)| *name))
+        .chain(SUBCOMMANDS.iter().map(|known| known.name))
         .chain([
             "--timeout",
             "--debug",
@@ -67,19 +67,15 @@ fn line() -> impl Strategy<Value = Vec<OsString>> {
 
 /// What a subcommand makes of its words.
 fn read_subcommand(name: &str, words: &[OsString]) -> Result<(), Error> {
+    let Some(known) = commands::subcommand(name) else {
+        return Ok(());
+    };
+    let line = known.read(words)?;
     match name {
-        "dmon" => Watch::read(&DMON, 600, words).map(drop),
-        "pmon" => Watch::read(&PMON, 10, words).map(drop),
-        "encodersessions" => Sessions::read(&ENCODERSESSIONS, words)?.every().map(drop),
-        "fbcsessions" => Sessions::read(&FBCSESSIONS, words)?.every().map(drop),
-        "gpm" => Gpm::read(words).map(drop),
-        _ => {
-            admin::read(name, words, |_| "usage".to_owned())?;
-            match crate::commands::subcommand::find(name) {
-                Some(subcommand) => subcommand.read(words).map(drop),
-                None => Ok(()),
-            }
-        }
+        "dmon" => Watch::read(&line, 600).map(drop),
+        "pmon" => Watch::read(&line, 10).map(drop),
+        "encodersessions" | "fbcsessions" => Sessions::read(&line).every().map(drop),
+        _ => Ok(()),
     }
 }
 
