@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::args::admin;
-use crate::args::{Admin, Args, Change, Command, Interval, Modify};
+use crate::args::{Admin, Args, Change, Command, Interval};
 use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
 use crate::commands::{
@@ -45,6 +45,9 @@ fn main() -> ExitCode {
 
 fn run() -> anyhow::Result<()> {
     let args = Args::read(std::env::args_os().skip(1))?;
+    if !args.warnings.is_empty() {
+        Output::stdout()?.write(args.warnings.as_bytes())?;
+    }
     let mut answer = Vec::new();
     match &args.command {
         Command::Help => help::usage(&mut answer),
@@ -131,12 +134,11 @@ fn run() -> anyhow::Result<()> {
             if let Some(Change::GpuReset { kind }) = &asked.change {
                 return reset(driver, &args, kind.as_deref(), asked.dry_run);
             }
-            let gpus = select(&driver, &args)?;
-            let change = asked.change.as_ref().ok_or_else(Modify::nothing)?;
-            return modify::modify(&gpus, asked, change, Output::stdout()?);
+            return modify::modify(&select(&driver, &args)?, asked, Output::stdout()?);
         }
-        Command::Led(color) => {
-            answer.extend(led::led(&open()?, args.ids.as_deref(), *color)?.into_bytes());
+        Command::Led { color, dry_run } => {
+            let told = led::led(&open()?, args.ids.as_deref(), *color, *dry_run)?;
+            answer.extend(told.into_bytes());
         }
         Command::Subcommand { name, args } => {
             if let Some(asked) = admin::read(name, args, help::subcommand)? {

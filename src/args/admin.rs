@@ -7,7 +7,7 @@ use super::watch::{HELP, ID, Subcommand, opt};
 use crate::error::{Error, Status};
 use crate::spelling::options::{Opt, Takes};
 use crate::spelling::subcommand::Line;
-use crate::spelling::uint;
+use crate::spelling::{number, uint};
 
 use Takes::{Nothing, Text};
 
@@ -256,21 +256,28 @@ fn drain(line: &Line) -> Result<Drain, Error> {
     if place.is_none() && (modify.is_some() || drain.query || drain.remove) {
         return Err(refused("Must specify -p with this option.\n".to_owned()));
     }
+    if modify.is_some() && drain.remove {
+        return Err(refused("Cannot specify both -m and -r.\n".to_owned()));
+    }
     Ok(drain)
 }
 
-/// `domain:bus:device.function`, hex, at most 4, 2, 2 digits and 1.
+/// `domain:bus:device.0`, hex. The real tool takes seven digits for the domain,
+/// not the eight that it prints, and numbers with junk after them, which are
+/// refused here: the GPU might be another.
 fn place(text: &str) -> Option<Place> {
     let (domain, rest) = text.split_once(':')?;
     let (bus, rest) = rest.split_once(':')?;
     let (device, function) = rest.split_once('.')?;
-    hex(function, 1)?;
-    Some((hex(domain, 4)?, hex(bus, 2)?, hex(device, 2)?))
+    if domain.len() > 7 || hex(function)? != 0 {
+        return None;
+    }
+    Some((hex(domain)?, hex(bus)?, hex(device)?))
 }
 
-fn hex(digits: &str, most: usize) -> Option<u32> {
+fn hex(digits: &str) -> Option<u32> {
     let whole = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    (whole && digits.len() <= most).then(|| u32::from_str_radix(digits, 16).ok())?
+    whole.then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
 fn confidential(line: &Line, asked: &[&'static str]) -> Result<Admin, Error> {
@@ -280,7 +287,7 @@ fn confidential(line: &Line, asked: &[&'static str]) -> Result<Admin, Error> {
         ));
     };
     let value = match line.text(word) {
-        Some(text) => text.parse().map_err(|_| invalid(text, line.spelt(word)))?,
+        Some(text) => number::whole(text).ok_or_else(|| invalid(text, line.spelt(word)))?,
         None => 0,
     };
     if word == "set-gpus-ready-state" && value > 1 {
@@ -318,13 +325,17 @@ mod tests {
     #[test]
     fn places_are_whole() {
         assert_eq!(place("0000:19:00.0"), Some((0, 0x19, 0)));
-        assert_eq!(place("000a:Ff:1f.7"), Some((10, 0xff, 0x1f)));
+        assert_eq!(place("a:0Ff:01f.00"), Some((10, 0xff, 0x1f)));
         for text in [
             "",
             "19:00.0",
             "00000000:19:00.0",
             "0000:19:00",
             "0000:19:00.0x",
+            "0000:19:00.1",
+            "0000:1g:00.0",
+            "0x0:19:00.0",
+            "0000:ffffffffff:00.0",
             "0000:+9:00.0",
             "0000::00.0",
             "x",
@@ -349,8 +360,13 @@ mod tests {
             "drain -p 0000:19:00.0 -m x",
             "drain -m 1",
             "drain -p 0000:19:00.0 -m",
+            "drain -p 0000:19:00.0 -m on",
+            "drain -p 0000:19:00.0 -m -1",
+            "drain -p 0000:19:00.0 -m 1 -r",
             "conf-compute -srs 2",
             "conf-compute -sm -1",
+            "conf-compute -sm 1e3",
+            "conf-compute -skr 99999999999999999999",
             "conf-compute -gc -f",
         ] {
             assert_eq!(

@@ -37,6 +37,8 @@ struct UnitLine {
     toggle_led: u32,
     #[arg(long)]
     id: Option<String>,
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// `-t`.
@@ -45,7 +47,11 @@ pub fn unit(line: &Line) -> Result<Args, Error> {
     let unit = UnitLine::try_parse_from(canonical(line))?;
     Ok(Args {
         ids: unit.id,
-        ..Command::Led(unit.toggle_led).into()
+        ..Command::Led {
+            color: unit.toggle_led,
+            dry_run: unit.dry_run,
+        }
+        .into()
     })
 }
 
@@ -170,6 +176,7 @@ pub fn query(line: &Line) -> Result<Args, Error> {
         ids: query.id,
         file: query.filename.map(PathBuf::from),
         every: query.repeat.every(),
+        ..Args::default()
     })
 }
 
@@ -255,6 +262,7 @@ pub fn log(line: &Line) -> Result<Args, Error> {
         ids: log.id,
         file: log.filename.map(PathBuf::from),
         every,
+        ..Args::default()
     })
 }
 

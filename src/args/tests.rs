@@ -347,7 +347,9 @@ fn requests_keep_their_values_as_written() -> Result<(), Error> {
     assert_eq!(read("-i -1")?.ids.as_deref(), Some("-1"));
     assert_eq!(read("-i --nothing")?.ids.as_deref(), Some("--nothing"));
     assert_eq!(read("--dtd -u")?.command, Command::Dtd { unit: true });
-    assert_eq!(read("-t AMBER")?.command, Command::Led(1));
+    let led = |dry_run| Command::Led { color: 1, dry_run };
+    assert_eq!(read("-t AMBER")?.command, led(false));
+    assert_eq!(read("-t AMBER --dry-run")?.command, led(true));
     assert_eq!(read("")?, Args::default());
     Ok(())
 }
