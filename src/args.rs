@@ -4,6 +4,7 @@
 pub mod admin;
 mod change;
 mod lines;
+mod power;
 mod watch;
 
 use std::ffi::OsString;
@@ -16,6 +17,7 @@ use crate::spelling::{self, Form, Line};
 
 pub use admin::{Admin, Drain};
 pub use change::{Change, Modify};
+pub use power::{Profiles, Smoothing};
 pub use watch::{
     DMON, ENCODERSESSIONS, FBCSESSIONS, Gpm, Layout, Levels, PMON, Sessions, Stamps, Subcommand,
     Watch,

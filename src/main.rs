@@ -28,8 +28,8 @@ use crate::args::{Admin, Args, Change, Command, Interval};
 use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
 use crate::commands::{
-    confidential, dmon, drain, gpm, led, list, log, modify, pmon, query, sessions, subcommand,
-    summary, version,
+    confidential, dmon, drain, gpm, led, list, log, modify, pmon, power, query, sessions,
+    subcommand, summary, version,
 };
 use crate::error::Error;
 use crate::kernel::Kernel;
@@ -202,6 +202,24 @@ fn administer(asked: Admin) -> anyhow::Result<()> {
         Admin::Drain(asked) => {
             let driver = open()?;
             as_it_happens(|say| drain::drain(&driver, &asked, say))?;
+        }
+        Admin::Profiles {
+            asked,
+            ids,
+            dry_run,
+        } => {
+            let driver = open()?;
+            let gpus = select(&driver, &Args::of(ids))?;
+            as_it_happens(|say| power::profiles::profiles(&gpus, &asked, dry_run, say))?;
+        }
+        Admin::Smoothing {
+            asked,
+            ids,
+            dry_run,
+        } => {
+            let driver = open()?;
+            let gpus = select(&driver, &Args::of(ids))?;
+            as_it_happens(|say| power::smoothing::smoothing(&gpus, &asked, dry_run, say))?;
         }
         Admin::Confidential { word, value, ids } => {
             let driver = open()?;

@@ -1,8 +1,10 @@
-//! The command lines of the subcommands that administer GPUs: `drain` and
-//! `conf-compute`, and those that NVML has no public functions for.
+//! The command lines of the subcommands that administer GPUs: `drain`,
+//! `conf-compute` and those of [`super::power`], and those that NVML has no
+//! public functions for.
 
 use std::ffi::OsString;
 
+use super::power::{self, Profiles, Smoothing};
 use super::watch::{HELP, ID, Subcommand, opt};
 use crate::error::{Error, Status};
 use crate::spelling::options::{Opt, Takes};
@@ -26,6 +28,24 @@ pub enum Admin {
         value: u64,
         /// `-i`, as written.
         ids: Option<String>,
+    },
+    /// `power-profiles`.
+    Profiles {
+        /// What it asks for.
+        asked: Profiles,
+        /// `-i`, as written.
+        ids: Option<String>,
+        /// `--dry-run`: say what would be changed.
+        dry_run: bool,
+    },
+    /// `power-smoothing`.
+    Smoothing {
+        /// What it asks for.
+        asked: Smoothing,
+        /// `-i`, as written.
+        ids: Option<String>,
+        /// `--dry-run`: say what would be changed.
+        dry_run: bool,
     },
     /// What only private functions of NVML can do.
     OutOfReach(&'static str),
@@ -203,6 +223,49 @@ const COMPUTE_POLICY: Subcommand = Subcommand {
     ],
 };
 
+const BOOST_SLIDER: Subcommand = Subcommand {
+    name: "boost-slider",
+    about: "Boost sliders. NVML has no public functions for these: what is asked for is\nrefused.",
+    options: &[
+        ID,
+        opt("-l --list", Nothing, "", "The sliders of the GPUs"),
+        opt(
+            "--vboost",
+            Text,
+            "N",
+            "The video boost slider: 0 to its highest value",
+        ),
+        HELP,
+    ],
+};
+
+const POWER_HINT: Subcommand = Subcommand {
+    name: "power-hint",
+    about: "Estimated power at given clocks. NVML has no public functions for this: what is\nasked for is refused.",
+    options: &[
+        ID,
+        opt(
+            "-l --list-info",
+            Nothing,
+            "",
+            "What the other options may be",
+        ),
+        opt("-gc --graphics-clock", Text, "MHZ", "The graphics clock"),
+        opt("-mc --memory-clock", Text, "MHZ", "The memory clock"),
+        opt(
+            "-t --temperature",
+            Text,
+            "CELSIUS",
+            "The temperature; n before it for one below zero",
+        ),
+        opt("-p --profile", Text, "N", "The profile"),
+        HELP,
+    ],
+};
+
+/// What none of these options asks for: how and where.
+const BESIDE: &[&str] = &["help", "id", "dry-run"];
+
 /// Reads what follows the word of one of these subcommands; `None` where it is
 /// another's.
 pub fn read(
@@ -210,7 +273,16 @@ pub fn read(
     arguments: &[OsString],
     usage: fn(&Subcommand) -> String,
 ) -> Result<Option<Admin>, Error> {
-    let all = [&DRAIN, &CONF_COMPUTE, &CLOCKS, &COMPUTE_POLICY];
+    let all = [
+        &DRAIN,
+        &CONF_COMPUTE,
+        &power::POWER_PROFILES,
+        &power::POWER_SMOOTHING,
+        &CLOCKS,
+        &COMPUTE_POLICY,
+        &BOOST_SLIDER,
+        &POWER_HINT,
+    ];
     let Some(subcommand) = all.into_iter().find(|subcommand| subcommand.name == name) else {
         return Ok(None);
     };
@@ -221,14 +293,28 @@ pub fn read(
     let asked = subcommand
         .options
         .iter()
-        .filter(|option| !["help", "id"].contains(&option.word()) && line.has(option.word()));
+        .filter(|option| !BESIDE.contains(&option.word()) && line.has(option.word()));
     let asked: Vec<&'static str> = asked.map(Opt::word).collect();
     if asked.is_empty() || line.has("help") {
         return Ok(Some(Admin::Usage(usage(subcommand))));
     }
+    let ids = line.text("id").map(str::to_owned);
+    let dry_run = line.has("dry-run");
     Ok(Some(match name {
         "drain" => Admin::Drain(drain(&line)?),
         "conf-compute" => confidential(&line, &asked)?,
+        "power-profiles" => Admin::Profiles {
+            asked: power::profiles(&line, &asked)?,
+            ids,
+            dry_run,
+        },
+        "power-smoothing" => Admin::Smoothing {
+            asked: power::smoothing(&line, &asked)?,
+            ids,
+            dry_run,
+        },
+        "boost-slider" => Admin::OutOfReach("boost sliders"),
+        "power-hint" => Admin::OutOfReach("power hints"),
         "clocks" => Admin::OutOfReach("boost groups and sparse operation"),
         _ => Admin::OutOfReach("compute policies"),
     }))
@@ -236,9 +322,10 @@ pub fn read(
 
 fn drain(line: &Line) -> Result<Drain, Error> {
     let place = match line.text("pciid") {
-        Some(text) => Some(place(text).ok_or_else(|| {
-            refused("Failed to parse device specified at the command-line\n".to_owned())
-        })?),
+        Some(text) => Some(
+            place(text)
+                .ok_or_else(|| refused("Failed to parse device specified at the command-line\n"))?,
+        ),
         None => None,
     };
     let modify = match line.text("modify").map(|text| (text, uint(text))) {
@@ -254,10 +341,10 @@ fn drain(line: &Line) -> Result<Drain, Error> {
         discover: line.has("discover"),
     };
     if place.is_none() && (modify.is_some() || drain.query || drain.remove) {
-        return Err(refused("Must specify -p with this option.\n".to_owned()));
+        return Err(refused("Must specify -p with this option.\n"));
     }
     if modify.is_some() && drain.remove {
-        return Err(refused("Cannot specify both -m and -r.\n".to_owned()));
+        return Err(refused("Cannot specify both -m and -r.\n"));
     }
     Ok(drain)
 }
@@ -283,7 +370,7 @@ fn hex(digits: &str) -> Option<u32> {
 fn confidential(line: &Line, asked: &[&'static str]) -> Result<Admin, Error> {
     let [word] = *asked else {
         return Err(refused(
-            "One, and only one, conf-compute command allowed at a time\n".to_owned(),
+            "One, and only one, conf-compute command allowed at a time\n",
         ));
     };
     let value = match line.text(word) {
@@ -303,11 +390,11 @@ fn confidential(line: &Line, asked: &[&'static str]) -> Result<Admin, Error> {
     })
 }
 
-fn refused(message: String) -> Error {
+pub(super) fn refused(message: impl Into<String>) -> Error {
     Error::new(Status::InvalidArgument, message)
 }
 
-fn invalid(value: &str, spelt: &str) -> Error {
+pub(super) fn invalid(value: &str, spelt: &str) -> Error {
     refused(format!("Option \"{value}\" is invalid for \"{spelt}\".\n"))
 }
 

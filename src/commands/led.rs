@@ -16,12 +16,7 @@ Please Note: Current S-Class products don't provide unique LEDs for each unit.
 
 /// Sets the colour of the LEDs of the units named, or of all; a dry run tells
 /// which would be set.
-pub fn led(
-    driver: &Driver,
-    ids: Option<&str>,
-    color: u32,
-    dry_run: bool,
-) -> Result<String, Error> {
+pub fn led(driver: &Driver, ids: Option<&str>, color: u32, dry_run: bool) -> Result<String, Error> {
     let units = match ids {
         Some(id) => vec![index(id)?],
         None => (0..driver.unit_count().map_err(uncounted)?).collect(),

@@ -12,6 +12,7 @@ pub mod modify;
 pub mod nvlink;
 pub mod pci;
 pub mod pmon;
+pub mod power;
 pub mod query;
 pub mod repeat;
 pub mod sessions;

@@ -174,7 +174,7 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal
 }
 
 /// What stands for a state that NVML did not tell.
-fn unread(why: Missing) -> String {
+pub fn unread(why: Missing) -> String {
     match why {
         Missing::NotSupported => why.words_or_not_available().to_owned(),
         Missing::Failed(_) => format!("unknown ({})", why.words()),

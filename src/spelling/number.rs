@@ -219,7 +219,9 @@ mod tests {
         ] {
             assert_eq!(float(text), Some(value), "{text:?}");
         }
-        for text in ["W", "--1", "- 1", "+", "=", "0W", " ", "0x", "0xg", "0x0W", "0x.p1"] {
+        for text in [
+            "W", "--1", "- 1", "+", "=", "0W", " ", "0x", "0xg", "0x0W", "0x.p1",
+        ] {
             assert_eq!(float(text), None, "{text:?}");
         }
     }

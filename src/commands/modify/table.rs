@@ -1,6 +1,9 @@
 //! The table of changes: one row an option.
 
-use super::ask::{applications_clocks, bus_id, in_mig_mode, listed, on, power_limit, power_range, range_listed, switch, watts, word};
+use super::ask::{
+    applications_clocks, bus_id, in_mig_mode, listed, on, power_limit, power_range, range_listed,
+    switch, watts, word,
+};
 use super::row::{First, Kind, ROW, Refusal, Row, fill};
 use crate::nvml::{Clock, Missing, Reading};
 

@@ -1,7 +1,7 @@
 //! Functions that change a device. A board lists under `settable` the keys that it lets be changed;
 //! for any other the answer is NOT_SUPPORTED.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong};
 
 use nvml_wrapper_sys::bindings::*;
 use toml::Value;
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Whether the board lets a key be changed.
-fn settable(gpu: &Gpu, key: &str) -> Answer {
+pub fn settable(gpu: &Gpu, key: &str) -> Answer {
     let keys: Vec<String> = gpu.read_or("settable", Vec::new())?;
     if keys.iter().any(|known| known == key) {
         Ok(())
@@ -152,6 +152,9 @@ device_calls! {
     nvmlDeviceSetHostname_v1(gpu, name: *const c_char) {
         if name.is_null() { return Err(INVALID_ARGUMENT) }
         set(&gpu, "hostname", CStr::from_ptr(name).to_string_lossy().into_owned())
+    }
+    nvmlDeviceSetConfComputeUnprotectedMemSize(gpu, kibibytes: c_ulonglong) {
+        set(&gpu, "protected_memory.unprotected_kib", kibibytes as i64)
     }
     nvmlGpmSetStreamingEnabled(gpu, enabled: c_uint) { set(&gpu, "gpm.streaming", state(enabled)?) }
 }

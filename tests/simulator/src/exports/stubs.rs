@@ -56,9 +56,6 @@ stubs! {
     nvmlDeviceGetVgpuTypeCreatablePlacements
     nvmlDeviceGetVgpuTypeSupportedPlacements
     nvmlDeviceGetVgpuUtilization
-    nvmlDevicePowerSmoothingActivatePresetProfile
-    nvmlDevicePowerSmoothingSetState
-    nvmlDevicePowerSmoothingUpdatePresetProfileParam
     nvmlDeviceReadPRMCounters_v1
     nvmlDeviceReadWritePRM_v1
     nvmlDeviceRemoveGpu
@@ -66,7 +63,6 @@ stubs! {
     nvmlDeviceResetNvLinkErrorCounters
     nvmlDeviceResetNvLinkUtilizationCounter
     nvmlDeviceSetClockOffsets
-    nvmlDeviceSetConfComputeUnprotectedMemSize
     nvmlDeviceSetCpuAffinity
     nvmlDeviceSetDefaultFanSpeed_v2
     nvmlDeviceSetDriverModel
@@ -81,10 +77,6 @@ stubs! {
     nvmlDeviceSetVgpuHeterogeneousMode
     nvmlDeviceSetVgpuSchedulerState
     nvmlDeviceVgpuForceGspUnload
-    nvmlDeviceWorkloadPowerProfileClearRequestedProfiles
-    nvmlDeviceWorkloadPowerProfileGetCurrentProfiles
-    nvmlDeviceWorkloadPowerProfileGetProfilesInfo
-    nvmlDeviceWorkloadPowerProfileSetRequestedProfiles
     nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1
     nvmlGetVgpuCompatibility
     nvmlGetVgpuDriverCapabilities

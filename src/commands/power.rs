@@ -1,0 +1,70 @@
+//! `power-profiles` and `power-smoothing`: asked GPU after GPU up to the first
+//! that has no answer; changed likewise, each change told of as it is made.
+
+pub mod profiles;
+pub mod smoothing;
+
+use crate::commands::modify::{NOTHING_CHANGED, Named, is_root, unread};
+use crate::error::{Error, Status};
+use crate::nvml::{Gpu, Missing, Reading};
+
+/// Tells what is done when it is done.
+pub type Say<'s> = &'s mut dyn FnMut(&str);
+
+/// A change to each GPU in turn.
+struct Change<'c> {
+    /// What it does, as after "Would": `request power profiles 0, 6`.
+    wish: String,
+    /// The same as done: `Requested power profiles 0, 6`.
+    done: String,
+    /// What it changes, as it is now; a dry run tells it.
+    now: &'c dyn Fn(&Gpu) -> Reading<String>,
+    /// What is said of a GPU without the feature.
+    unsupported: &'static str,
+    /// The calls.
+    set: &'c dyn Fn(&Gpu) -> Reading<()>,
+}
+
+impl Change<'_> {
+    /// Makes it up to the first failure, or tells what would be done.
+    fn make(&self, gpus: &[Named], dry_run: bool, say: Say) -> Result<(), Error> {
+        for (gpu, bus_id) in gpus {
+            let outcome = match dry_run {
+                true if is_root() => Ok(()),
+                true => Err(Missing::NO_PERMISSION),
+                false => (self.set)(gpu),
+            };
+            outcome.map_err(|why| {
+                let what = format!("Unable to {} for GPU {bus_id}", self.wish);
+                failed(why, &what, self.unsupported)
+            })?;
+            say(&match dry_run {
+                true => {
+                    let now = (self.now)(gpu).unwrap_or_else(unread);
+                    format!("Would {} for GPU {bus_id}; now {now}.\n", self.wish)
+                }
+                false => format!("{} for GPU {bus_id}.\n", self.done),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Ends a dry run of changes.
+fn end(dry_run: bool, say: Say) {
+    if dry_run {
+        say(NOTHING_CHANGED);
+    }
+}
+
+fn failed(why: Missing, what: &str, unsupported: &'static str) -> Error {
+    match why {
+        Missing::NotSupported => Error::new(Status::NotSupported, unsupported),
+        why => Error::new(why.into(), format!("{what}: {}\n", why.words())),
+    }
+}
+
+fn list(numbers: &[u32]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    numbers.join(", ")
+}
