@@ -4,47 +4,14 @@
 
 mod common;
 
-use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use simulator::golden::Case;
 
+use common::changes::{CHANGES, changes};
 use common::{NVSMI, scratch, stdout};
-
-/// The options with the call that makes each change; every line changes GPU 4 of the box.
-const CHANGES: &[(&[&str], &str)] = &[
-    (&["-pm", "0"], "nvmlDeviceSetPersistenceMode"),
-    (&["-e", "0"], "nvmlDeviceSetEccMode"),
-    (&["-p", "0"], "nvmlDeviceClearEccErrorCounts"),
-    (&["-p", "1"], "nvmlDeviceClearEccErrorCounts"),
-    (&["-c", "3"], "nvmlDeviceSetComputeMode"),
-    (&["--gom=1"], "nvmlDeviceSetGpuOperationMode"),
-    (&["-vm", "3"], "nvmlDeviceSetVirtualizationMode"),
-    (&["-lgc", "1000,1410"], "nvmlDeviceSetGpuLockedClocks"),
-    (&["-lgc", "tdp"], "nvmlDeviceSetGpuLockedClocks"),
-    (&["-rgc"], "nvmlDeviceResetGpuLockedClocks"),
-    (&["-lmc", "1593"], "nvmlDeviceSetMemoryLockedClocks"),
-    (&["-rmc"], "nvmlDeviceResetMemoryLockedClocks"),
-    (&["-ac", "2619,1200"], "nvmlDeviceSetApplicationsClocks"),
-    (&["-rac"], "nvmlDeviceResetApplicationsClocks"),
-    (&["-pl", "300"], "nvmlDeviceSetPowerManagementLimit_v2"),
-    (&["-am", "1"], "nvmlDeviceSetAccountingMode"),
-    (&["-caa"], "nvmlDeviceClearAccountingPids"),
-    (
-        &["--auto-boost-default=0"],
-        "nvmlDeviceSetDefaultAutoBoostedClocksEnabled",
-    ),
-    (
-        &["--auto-boost-permission=0"],
-        "nvmlDeviceSetAPIRestriction",
-    ),
-    (&["-mig", "1"], "nvmlDeviceSetMigMode"),
-    (&["-gtt", "75"], "nvmlDeviceSetTemperatureThreshold"),
-    (&["-den", "1"], "nvmlDeviceSetDramEncryptionMode"),
-    (&["--set-hostname=node8"], "nvmlDeviceSetHostname_v1"),
-];
 
 /// nvsmi on the box whose GPUs let everything be changed, with faults.
 fn nvsmi(faults: &[String], args: &[&str]) -> Command {
@@ -91,83 +58,12 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Whether a call changes something.
-fn changes(function: &str) -> bool {
-    ["nvmlDeviceSet", "nvmlDeviceReset", "nvmlDeviceClear"]
-        .iter()
-        .any(|beginning| function.starts_with(beginning))
-}
-
 #[test]
 fn each_option_makes_its_change_with_one_call() {
     for (line, setter) in CHANGES {
         let calls = calls(&on_gpu_4(line));
         let changing: Vec<&String> = calls.iter().filter(|call| changes(call)).collect();
         assert_eq!(changing, [setter], "{line:?}");
-    }
-}
-
-/// No call may fail unseen: a change that NVML refused is no success, but where the real tool calls the
-/// refusal a warning too, and nothing is kept of it.
-#[test]
-fn a_failed_call_is_told_of() {
-    const CODES: &[(&str, i32)] = &[
-        ("INVALID_ARGUMENT", 2),
-        ("NOT_SUPPORTED", 3),
-        ("NO_PERMISSION", 4),
-        ("FUNCTION_NOT_FOUND", 13),
-        ("GPU_IS_LOST", 15),
-        ("RESET_REQUIRED", 255),
-        ("IN_USE", 19),
-        ("UNKNOWN", 255),
-    ];
-    for (line, setter) in CHANGES {
-        let args = on_gpu_4(line);
-        let functions: BTreeSet<String> = calls(&args).into_iter().collect();
-        for function in &functions {
-            for (code, status) in CODES {
-                let state = scratch(&format!("modify-fault-{}", name_of(line)));
-                let fault = format!("{function}:{code}");
-                let output = run(std::slice::from_ref(&fault), &args, &state);
-                let text = stdout(&output);
-                let exit = output.status.code().unwrap_or(-1);
-                let what = format!("{line:?} with {fault}: {exit} {text}");
-                assert!((0..=30).contains(&exit) || exit == 255, "{what}");
-                assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{what}");
-                let changed = state.exists();
-                if function == setter {
-                    // The older form of the call is there as well.
-                    if setter.ends_with("_v2") && *code == "FUNCTION_NOT_FOUND" {
-                        assert!(changed && exit == 0, "{what}");
-                        continue;
-                    }
-                    assert!(!changed, "{what}");
-                    let clocks = ["-lgc", "-lmc", "-ac"].contains(&line[0]);
-                    match *code {
-                        "NOT_SUPPORTED" => assert_eq!(exit, 0, "{what}"),
-                        "INVALID_ARGUMENT" if clocks => assert_eq!(exit, 0, "{what}"),
-                        _ => {
-                            assert_eq!(exit, *status, "{what}");
-                            assert!(!text.contains("All done."), "{what}");
-                        }
-                    }
-                    assert!(
-                        !text.trim().is_empty() && text.lines().count() >= 2,
-                        "{what}"
-                    );
-                    let said = text.lines().any(|line| line.contains("GPU"));
-                    assert!(said, "the GPU is named: {what}");
-                }
-                // Whatever else failed: "done" is said of what was done, and of nothing else.
-                const EXCUSES: [&str; 3] = ["already", "Treating as warning", "is not supported"];
-                if exit == 0 && !changed {
-                    assert!(EXCUSES.iter().any(|excuse| text.contains(excuse)), "{what}");
-                }
-                if exit != 0 {
-                    assert!(!text.contains("All done."), "{what}");
-                }
-            }
-        }
     }
 }
 

@@ -109,7 +109,11 @@ pub fn confidential(
     value: u64,
     out: &mut String,
 ) -> Result<(), Error> {
-    let gpus = capable(gpus)?;
+    // Settings are changed on all GPUs or on none.
+    if option.starts_with("set-") || option == "get-mem-size-info" {
+        all_there(gpus)?;
+    }
+    let capable = capable(gpus)?;
     if let Some(question) = QUESTIONS.iter().find(|question| question.word == option) {
         let answer =
             (question.ask)(driver).map_err(|why| failed("display", question.subject, why))?;
@@ -132,7 +136,7 @@ pub fn confidential(
                 "\nConfidential Compute Key Rotation Threshold Attacker Advantage: {advantage}\n\n"
             );
         }
-        "get-mem-size-info" => memory(&gpus, out)?,
+        "get-mem-size-info" => memory(&capable, out)?,
         "query-conf-compute" => report(driver, out)?,
         "set-gpus-ready-state" => driver
             .set_cc_ready(value as u32)
@@ -141,7 +145,7 @@ pub fn confidential(
             .set_cc_key_rotation(value)
             .map_err(|why| failed("set", "key max attacker advantage", why))?,
         _ => {
-            for gpu in gpus {
+            for gpu in capable {
                 gpu.set_cc_unprotected_memory(value)
                     .map_err(|why| failed("set", "Unprotected Memory Size", why))?;
             }
@@ -150,15 +154,11 @@ pub fn confidential(
     Ok(())
 }
 
-/// The GPUs whose architecture has it; every one must tell its own.
+/// The GPUs whose architecture has it; every one that there is must tell its own.
 fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
     const NONE: &str = "No CC capable devices found.\n";
-    for gpu in gpus {
-        gpu.device()
-            .map_err(|why| Error::no_handle(gpu.index(), why))?;
-    }
     let mut capable = Vec::new();
-    for gpu in gpus {
+    for gpu in gpus.iter().filter(|gpu| gpu.device().is_ok()) {
         match gpu.has_cc() {
             Ok(true) => capable.push(gpu),
             Ok(false) => {}
@@ -168,10 +168,20 @@ fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
             }
         }
     }
-    match capable.is_empty() {
-        true => Err(Error::new(Status::NotFound, NONE)),
-        false => Ok(capable),
+    if capable.is_empty() {
+        all_there(gpus)?;
+        return Err(Error::new(Status::NotFound, NONE));
     }
+    Ok(capable)
+}
+
+/// Refuses to do without one of the GPUs.
+fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
+    for gpu in gpus {
+        gpu.device()
+            .map_err(|why| Error::no_handle(gpu.index(), why))?;
+    }
+    Ok(())
 }
 
 fn memory(gpus: &[&Gpu], out: &mut String) -> Result<(), Error> {

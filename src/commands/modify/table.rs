@@ -184,19 +184,6 @@ pub const OPERATION_MODE: Row = Row {
 
 /// `-vm`.
 pub const VIRTUALIZATION: Row = Row {
-    range: |gpu, wish| {
-        const VGPU_HOST: u32 = 3;
-        const VSGA_HOST: u32 = 4;
-        match wish.numbers[0] {
-            VGPU_HOST | VSGA_HOST => Ok(()),
-            _ => Err(Refusal::of_value(fill(
-                WRONG_VIRTUALIZATION,
-                &bus_id(gpu),
-                wish,
-                &[],
-            ))),
-        }
-    },
     set: |gpu, wish| gpu.set_virtualization_mode(wish.numbers[0]),
     failed: "Unable to set virtualization mode for GPU {gpu}: {why}",
     refusals: &[
@@ -205,14 +192,23 @@ pub const VIRTUALIZATION: Row = Row {
             Warning,
             "Setting virtualization mode is not supported for GPU {gpu}.",
         ),
-        (Missing::INVALID_ARGUMENT, Failure, WRONG_VIRTUALIZATION),
+        (
+            Missing::INVALID_ARGUMENT,
+            Failure,
+            "Either the GPU id {gpu} or the virtualization mode {a} is invalid.",
+        ),
     ],
     would: "Would set virtualization mode {a} for GPU {gpu}.",
+    lookup: |_, wish| {
+        const VGPU_HOST: u32 = 3;
+        const VSGA_HOST: u32 = 4;
+        match wish.numbers[0] {
+            VGPU_HOST | VSGA_HOST => Ok(()),
+            _ => Err(Missing::INVALID_ARGUMENT),
+        }
+    },
     ..ROW
 };
-
-const WRONG_VIRTUALIZATION: &str =
-    "Either the GPU id {gpu} or the virtualization mode {a} is invalid.";
 
 const MAY_NOT_CHANGE_CLOCKS: &str =
     "The current user does not have permission to change clocks for GPU {gpu}.";

@@ -142,6 +142,10 @@ device_calls! {
     nvmlDeviceSetGpcClkVfOffset(gpu, offset: c_int) { set(&gpu, "clocks.graphics_offset", i64::from(offset)) }
     nvmlDeviceSetMemClkVfOffset(gpu, offset: c_int) { set(&gpu, "clocks.memory_offset", i64::from(offset)) }
     nvmlDeviceSetVirtualizationMode(gpu, mode: nvmlGpuVirtualizationMode_t) {
+        settable(&gpu, "virtualization.mode")?;
+        // Those of a host; the others are what a guest finds.
+        if ![nvmlGpuVirtualizationMode_NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU,
+            nvmlGpuVirtualizationMode_NVML_GPU_VIRTUALIZATION_MODE_HOST_VSGA].contains(&mode) { return Err(INVALID_ARGUMENT) }
         set(&gpu, "virtualization.mode", i64::from(mode))
     }
     nvmlDeviceSetDramEncryptionMode(gpu, info: *const nvmlDramEncryptionInfo_t) {
