@@ -313,6 +313,125 @@ fn a_dry_run_tells_from_what_to_what() {
     );
 }
 
+/// Power profiles and smoothing: what arrives at the GPU, in NVML's units.
+#[test]
+fn power_settings_arrive_as_asked() {
+    let state = scratch("modify-power");
+    let kept = |line: &[&str]| {
+        let _ = std::fs::remove_file(&state);
+        let output = run(&[], &on_gpu_4(line), &state);
+        assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+        std::fs::read_to_string(&state).unwrap_or_default()
+    };
+    let update = |option, value| kept(&["power-smoothing", "-p", "1", option, value]);
+    for (text, part) in [
+        (
+            kept(&["power-profiles", "-sr", "6,1"]),
+            "requested = [1, 6]",
+        ),
+        (kept(&["power-smoothing", "-s", "1"]), "251 = 1"),
+        (kept(&["power-smoothing", "-spp", "2"]), "264 = 2"),
+        (update("-ptf", "58"), "260 = [55, 58, 65]"),
+        // The box keeps rates in mW/s, as NVML shows them, and is told W/s.
+        (update("-rur", "25000"), "261 = [10000, 25000, 30000]"),
+        (update("-rdr", "2500"), "262 = [5000, 2500, 7000]"),
+        (update("-rdh", "250"), "263 = [100, 250, 300]"),
+        // Watts, of the milliwatts of the line.
+        (update("-spf", "175000"), "281 = [150, 175, 170]"),
+        (update("-pfawm", "9"), "282 = [1, 9, 3]"),
+        (update("-pftwm", "9"), "283 = [4, 9, 6]"),
+        (update("-pfao", "25000"), "284 = [20, 25, 22]"),
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    run(&[], &["power-profiles", "-sr", "0,6", "-i", "4"], &state);
+    run(&[], &["power-profiles", "-cr", "6", "-i", "4"], &state);
+    let requested = run(&[], &["power-profiles", "-gr", "-i", "4"], &state);
+    assert_eq!(stdout(&requested), "0. Max-P\n");
+    run(&[], &["power-profiles", "-cr", "-i", "4"], &state);
+    let requested = run(&[], &["power-profiles", "-gr", "-i", "4"], &state);
+    assert_eq!(stdout(&requested), "No profiles are currently requested.\n");
+}
+
+#[test]
+fn a_dry_run_of_power_settings_changes_nothing() {
+    for line in [
+        &["power-profiles", "-sr", "1,6"][..],
+        &["power-profiles", "-cr"],
+        &["power-smoothing", "-s", "1"],
+        &["power-smoothing", "-spp", "2"],
+        &["power-smoothing", "-p", "1", "-ptf", "50"],
+    ] {
+        let args = [&on_gpu_4(line)[..], &["--dry-run"]].concat();
+        let calls = calls(&args);
+        assert!(!calls.iter().any(|call| changes(call)), "{calls:?}");
+        let output = nvsmi(&[], &args).output().expect("nvsmi runs");
+        let text = stdout(&output);
+        if is_root() {
+            let told = text.starts_with("Would ") && text.contains("; now ");
+            assert!(told && text.ends_with("Nothing was changed.\n"), "{text}");
+        } else {
+            assert_eq!(output.status.code(), Some(4), "{text}");
+        }
+    }
+}
+
+/// Clocks are looked up where the change would leave them to NVML.
+#[test]
+fn a_dry_run_looks_locked_clocks_up() {
+    let state = scratch("modify-dry-locked");
+    let dry = |option: &str, clocks: &str, faults: &[String]| {
+        let line = [option, clocks, "-i", "4", "--dry-run"];
+        stdout(&run(faults, &line, &state))
+    };
+    let refused = |text: String| {
+        let reasons = ["is not supported for GPU", "does not have permission"];
+        assert!(!text.contains("Would"), "{text}");
+        assert!(reasons.iter().any(|reason| text.contains(reason)), "{text}");
+    };
+    refused(dry("-lgc", "99999", &[]));
+    refused(dry("-lgc", "1410,1000", &[]));
+    refused(dry("-lgc", "1", &[]));
+    refused(dry("-lmc", "99999", &[]));
+    if !is_root() {
+        return;
+    }
+    for (option, clocks) in [
+        ("-lgc", "1000,1410"),
+        ("-lgc", "tdp"),
+        ("-lmc", "1593,2619"),
+    ] {
+        let text = dry(option, clocks, &[]);
+        assert!(text.contains("Would lock"), "{text}");
+    }
+    // Without a list there is nothing to look up.
+    let no_list = ["nvmlDeviceGetSupportedMemoryClocks:NOT_SUPPORTED".to_owned()];
+    assert!(dry("-lgc", "99999", &no_list).contains("Would lock"));
+    let unread = ["nvmlDeviceGetSupportedMemoryClocks:TIMEOUT".to_owned()];
+    let text = dry("-lgc", "1000", &unread);
+    assert!(
+        text.contains("Timeout") && !text.contains("Would"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_dry_run_of_a_led_changes_nothing() {
+    let there = |function: &str| format!("nvmlUnit{function}:SUCCESS");
+    let faults = [there("GetHandleByIndex"), there("GetLedState")];
+    let line = ["-t", "AMBER", "-i", "0", "--dry-run"];
+    let output = nvsmi(&faults, &line).output().expect("nvsmi runs");
+    let text = stdout(&output);
+    if is_root() {
+        let end =
+            "Would change the LED state from Green to Amber for unit 0.\nNothing was changed.\n";
+        assert!(text.ends_with(end), "{text}");
+        assert_eq!(output.status.code(), Some(0));
+    } else {
+        assert_eq!(output.status.code(), Some(4), "{text}");
+    }
+}
+
 /// A reader that goes away does not leave half of the GPUs changed.
 #[test]
 fn a_closed_pipe_does_not_stop_a_change() {

@@ -177,6 +177,17 @@ fn trials(
     }
 }
 
+/// Whether a line tells why a GPU or unit was left as it was.
+fn excuse(line: &str) -> bool {
+    let reasons = [
+        "already",
+        "not supported",
+        "Not Supported",
+        "cannot be changed",
+    ];
+    reasons.iter().any(|reason| line.contains(reason))
+}
+
 /// What is wrong with what came of a fault.
 fn complaint(trial: &Trial, run: &Run, bus_ids: &[String]) -> Option<&'static str> {
     if !((0..=30).contains(&run.exit) || run.exit == 255) {
@@ -201,13 +212,10 @@ fn complaint(trial: &Trial, run: &Run, bus_ids: &[String]) -> Option<&'static st
         let bus_id = &*bus_ids[gpu];
         let about_it = |line: &&str| line.contains(bus_id);
         let (changes, changed) = run.changes(&gpu.to_string());
-        let excused = run.stdout.lines().filter(about_it).any(|line| {
-            ["already", "not supported", "Not Supported", "not support"]
-                .iter()
-                .any(|excuse| line.contains(excuse))
-        });
+        let excused = run.stdout.lines().filter(about_it).any(excuse);
         let claims = trial.good.lines().filter(about_it).filter(|claim| {
-            !claim.contains("already") && run.stdout.lines().any(|line| line == *claim)
+            let said = run.stdout.lines().any(|line| line == *claim);
+            said && !claim.contains("already") && !claim.starts_with("Warning")
         });
         if claims.count() > changes {
             return Some("told as done and not done");
@@ -216,7 +224,8 @@ fn complaint(trial: &Trial, run: &Run, bus_ids: &[String]) -> Option<&'static st
             return Some("success, and neither done nor excused");
         }
     }
-    if trial.gpus.is_empty() && run.exit == 0 && !run.changes("-").1 {
+    let excused = run.stdout.lines().any(excuse);
+    if trial.gpus.is_empty() && run.exit == 0 && !run.changes("-").1 && !excused {
         return Some("success of nothing");
     }
     None
