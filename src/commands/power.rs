@@ -19,6 +19,8 @@ struct Change<'c> {
     done: String,
     /// What it changes, as it is now; a dry run tells it.
     now: &'c dyn Fn(&Gpu) -> Reading<String>,
+    /// Whether it takes root, whom a dry run must know.
+    by_root: bool,
     /// What is said of a GPU without the feature.
     unsupported: &'static str,
     /// The calls.
@@ -30,8 +32,8 @@ impl Change<'_> {
     fn make(&self, gpus: &[Named], dry_run: bool, say: Say) -> Result<(), Error> {
         for (gpu, bus_id) in gpus {
             let outcome = match dry_run {
-                true if is_root() => Ok(()),
-                true => Err(Missing::NO_PERMISSION),
+                true if self.by_root && !is_root() => Err(Missing::NO_PERMISSION),
+                true => Ok(()),
                 false => (self.set)(gpu),
             };
             outcome.map_err(|why| {

@@ -236,7 +236,7 @@ pub const GPU_CLOCKS: Row = Row {
         gpu.clock(Clock::Graphics)
             .map(|clock| format!("{clock} MHz"))
     },
-    would: "Would lock the GPU clock between {a} and {b} MHz for GPU {gpu}; it runs at {from} now.",
+    would: "Would lock GPU clocks to \"(gpuClkMin {a}, gpuClkMax {b})\" for GPU {gpu}; it runs at {from} now.",
     lookup: |gpu, wish| {
         let memory = gpu.supported_memory_clocks();
         let fastest = memory.map(|clocks| clocks.into_iter().max().unwrap_or_default());
@@ -286,7 +286,7 @@ pub const MEMORY_CLOCKS: Row = Row {
     ],
     volatile: true,
     now: |gpu, _| gpu.clock(Clock::Memory).map(|clock| format!("{clock} MHz")),
-    would: "Would lock the memory clock between {a} and {b} MHz for GPU {gpu}; it runs at {from} now.",
+    would: "Would lock memory clocks to \"(memClkMin {a}, memClkMax {b})\" for GPU {gpu}; it runs at {from} now.",
     lookup: |gpu, wish| range_listed(gpu.supported_memory_clocks(), wish),
     ..ROW
 };
@@ -360,7 +360,11 @@ pub const APPLICATIONS_CLOCKS_RESET: Row = Row {
 pub const POWER_LIMIT: Row = Row {
     range: |gpu, wish| {
         let [wanted, scope] = wish.numbers;
-        let (min, max) = match power_range(gpu, scope) {
+        let range = match power_limit(gpu, scope) {
+            Err(Missing::NotSupported) => Err(Missing::NotSupported),
+            _ => power_range(gpu, scope),
+        };
+        let (min, max) = match range {
             Ok(range) => range,
             Err(Missing::NotSupported) => {
                 return Err(Refusal {
@@ -399,7 +403,7 @@ pub const POWER_LIMIT: Row = Row {
         Ok(format!("{} W", watts(limit)))
     },
     would: "Would change the power limit from {from} to {a} W for GPU {gpu}.",
-    lookup: |gpu, wish| power_range(gpu, wish.numbers[1]).map(|_| ()),
+    lookup: |gpu, wish| power_range(gpu, wish.numbers[1]).map(drop),
     ..ROW
 };
 

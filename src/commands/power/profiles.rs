@@ -126,6 +126,8 @@ fn request(gpus: &[Named], wanted: &[u32], dry_run: bool, say: Say) -> Result<()
         wish: format!("request power profiles {}", list(wanted)),
         done: format!("Requested power profiles {}", list(wanted)),
         now: &requested,
+        // NVML tells of no permission that this takes.
+        by_root: false,
         unsupported: UNSUPPORTED,
         set: &|gpu| gpu.request_power_profiles(wanted),
     };
@@ -141,6 +143,7 @@ fn clear(gpus: &[Named], wanted: Option<&[u32]>, dry_run: bool, say: Say) -> Res
         wish: format!("clear {which}"),
         done: format!("Cleared {which}"),
         now: &requested,
+        by_root: false,
         unsupported: UNSUPPORTED,
         set: &|gpu| match wanted {
             Some(wanted) => gpu.clear_power_profiles(wanted),

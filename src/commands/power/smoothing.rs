@@ -115,6 +115,7 @@ fn change<'c>(
         wish: wish.into(),
         done: done.into(),
         now,
+        by_root: true,
         unsupported: UNSUPPORTED,
         set,
     }
