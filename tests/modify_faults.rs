@@ -91,7 +91,7 @@ impl Run {
         let about_it = |call: &&Call| changes(&call.0) && (call.1 == gpu || call.1 == "-");
         let calls = || self.calls.iter().filter(about_it);
         let done = calls().filter(|call| call.2 == 0).count();
-        (done, calls().last().is_some_and(|call| call.2 == 0))
+        (done, calls().next_back().is_some_and(|call| call.2 == 0))
     }
 }
 

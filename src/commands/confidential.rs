@@ -109,7 +109,7 @@ pub fn confidential(
     value: u64,
     out: &mut String,
 ) -> Result<(), Error> {
-    // Settings are changed on all GPUs or on none.
+    // No setting is begun, nor memory told, without one of the GPUs.
     if option.starts_with("set-") || option == "get-mem-size-info" {
         all_there(gpus)?;
     }
