@@ -29,6 +29,8 @@ pub struct Args {
     pub every: Option<Interval>,
     /// `--timeout`: how long NVML is waited for; without it as long as it takes.
     pub timeout: Option<Duration>,
+    /// What is to be said before anything else.
+    pub warnings: String,
 }
 
 /// How long from one sample to the next, as written.
@@ -119,8 +121,13 @@ pub enum Command {
     },
     /// `-pm`, `-pl`, ...: one change to the GPUs.
     Modify(Modify),
-    /// `-t`: the LED of a unit, 0 green or 1 amber.
-    Led(u32),
+    /// `-t`: the LED of a unit.
+    Led {
+        /// 0 green, 1 amber.
+        color: u32,
+        /// `--dry-run`: say what would be changed.
+        dry_run: bool,
+    },
     /// `topo`, `nvlink`, `dmon`, ..., and what follows it, untouched.
     Subcommand {
         /// The name of one of [`commands::SUBCOMMANDS`].
@@ -218,16 +225,26 @@ impl Args {
             return Ok(Command::Subcommand { name, args }.into());
         }
         let line = spelling::read(&text)?;
+        match Self::of_line(&line) {
+            Ok(args) => Ok(Self {
+                warnings: line.warnings,
+                ..args
+            }),
+            Err(error) => Err(error.after(&line.warnings)),
+        }
+    }
+
+    fn of_line(line: &Line) -> Result<Self, Error> {
         match line.form {
             Form::Help => line.known().map(|()| Command::Help.into()),
-            Form::Version => alone(&line, Command::Version),
-            Form::List if line.has("list-gpus") => alone(&line, Command::ListGpus),
-            Form::List => alone(&line, Command::ListExcluded),
-            Form::Modify => Modify::read(&line),
-            Form::Unit => lines::unit(&line),
-            Form::Dtd => lines::dtd(&line),
-            Form::Query => lines::query(&line),
-            Form::Log => lines::log(&line),
+            Form::Version => alone(line, Command::Version),
+            Form::List if line.has("list-gpus") => alone(line, Command::ListGpus),
+            Form::List => alone(line, Command::ListExcluded),
+            Form::Modify => Modify::read(line),
+            Form::Unit => lines::unit(line),
+            Form::Dtd => lines::dtd(line),
+            Form::Query => lines::query(line),
+            Form::Log => lines::log(line),
         }
     }
 }

@@ -109,6 +109,14 @@ impl Error {
         self.status
     }
 
+    /// The same, told after a warning.
+    pub fn after(&self, warning: &str) -> Self {
+        Self {
+            message: format!("{warning}{}", self.message),
+            status: self.status,
+        }
+    }
+
     /// NVML did not start: what `nvmlInit_v2` returned. A version mismatch
     /// also names the library's version, as `nvmlSystemGetNVMLVersion` gives it.
     fn init(missing: Missing, library_version: Option<&str>) -> Self {

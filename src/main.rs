@@ -24,7 +24,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::args::{Args, Change, Command, Interval, Modify};
+use crate::args::{Args, Change, Command, Interval};
 use crate::commands::modify::reset::{Facts, Reset};
 use crate::commands::repeat::repeat;
 use crate::commands::{led, list, log, modify, query, summary, version};
@@ -70,6 +70,9 @@ fn read() -> Result<(Args, Option<Duration>), Error> {
 }
 
 fn run(args: &Args) -> anyhow::Result<()> {
+    if !args.warnings.is_empty() {
+        Output::stdout()?.write(args.warnings.as_bytes())?;
+    }
     let mut answer = Vec::new();
     match &args.command {
         Command::Help => help::usage(&mut answer),
@@ -145,12 +148,11 @@ fn run(args: &Args) -> anyhow::Result<()> {
             if let Some(Change::GpuReset { kind }) = &asked.change {
                 return reset(driver, args, kind.as_deref(), asked.dry_run);
             }
-            let gpus = select(&driver, args)?;
-            let change = asked.change.as_ref().ok_or_else(Modify::nothing)?;
-            return modify::modify(&gpus, asked, change, Output::stdout()?);
+            return modify::modify(&select(&driver, args)?, asked, Output::stdout()?);
         }
-        Command::Led(color) => {
-            answer.extend(led::led(&open()?, args.ids.as_deref(), *color)?.into_bytes());
+        Command::Led { color, dry_run } => {
+            let told = led::led(&open()?, args.ids.as_deref(), *color, *dry_run)?;
+            answer.extend(told.into_bytes());
         }
         Command::Subcommand { name, args } => return commands::run(name, args),
     }

@@ -63,7 +63,7 @@ impl Form {
         match self {
             Self::Help | Self::Version | Self::List => !line.given.is_empty(),
             Self::Modify => line.count_beside(&["id", "gpu", "error-on-warning", "dry-run"]) > 0,
-            Self::Unit => line.count_beside(&["id"]) == 1,
+            Self::Unit => line.count_beside(&["id", "dry-run"]) == 1,
             Self::Dtd => line.has("dtd") && !line.has("query"),
             Self::Query => line.given.iter().any(|given| {
                 let word = given.option.word();
@@ -168,6 +168,8 @@ pub struct Line {
     missing: Option<Error>,
     /// What to say of the first value that cannot be read.
     invalid: Option<Error>,
+    /// What is to be said before anything else.
+    pub warnings: String,
 }
 
 impl Line {
@@ -198,6 +200,7 @@ impl Line {
             stranger: None,
             missing: None,
             invalid: None,
+            warnings: String::new(),
         };
         let mut words = words_of(arguments).peekable();
         while let Some(word) = words.next() {
@@ -208,6 +211,9 @@ impl Line {
             let value = match words.next_if(|next| form.can_follow(option, next)) {
                 Some(next) => {
                     let value = read_value(option.takes, next.rest);
+                    if matches!(option.takes, Takes::Int | Takes::Uint) {
+                        line.warnings += number::warning(next.rest);
+                    }
                     if value.is_none() {
                         let invalid = || invalid_value(next.rest, word.rest);
                         line.invalid.get_or_insert_with(invalid);
@@ -237,7 +243,7 @@ impl Line {
             _ => self.missing.as_ref().or(invalid),
         };
         match problem {
-            Some(error) => Err(error.clone()),
+            Some(error) => Err(error.after(&self.warnings)),
             None => Ok(claimed.then_some(self)),
         }
     }

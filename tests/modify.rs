@@ -4,47 +4,14 @@
 
 mod common;
 
-use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use simulator::golden::Case;
 
+use common::changes::{CHANGES, changes};
 use common::{NVSMI, scratch, stdout};
-
-/// The options with the call that makes each change; every line changes GPU 4 of the box.
-const CHANGES: &[(&[&str], &str)] = &[
-    (&["-pm", "0"], "nvmlDeviceSetPersistenceMode"),
-    (&["-e", "0"], "nvmlDeviceSetEccMode"),
-    (&["-p", "0"], "nvmlDeviceClearEccErrorCounts"),
-    (&["-p", "1"], "nvmlDeviceClearEccErrorCounts"),
-    (&["-c", "3"], "nvmlDeviceSetComputeMode"),
-    (&["--gom=1"], "nvmlDeviceSetGpuOperationMode"),
-    (&["-vm", "3"], "nvmlDeviceSetVirtualizationMode"),
-    (&["-lgc", "1000,1410"], "nvmlDeviceSetGpuLockedClocks"),
-    (&["-lgc", "tdp"], "nvmlDeviceSetGpuLockedClocks"),
-    (&["-rgc"], "nvmlDeviceResetGpuLockedClocks"),
-    (&["-lmc", "1593"], "nvmlDeviceSetMemoryLockedClocks"),
-    (&["-rmc"], "nvmlDeviceResetMemoryLockedClocks"),
-    (&["-ac", "2619,1200"], "nvmlDeviceSetApplicationsClocks"),
-    (&["-rac"], "nvmlDeviceResetApplicationsClocks"),
-    (&["-pl", "300"], "nvmlDeviceSetPowerManagementLimit_v2"),
-    (&["-am", "1"], "nvmlDeviceSetAccountingMode"),
-    (&["-caa"], "nvmlDeviceClearAccountingPids"),
-    (
-        &["--auto-boost-default=0"],
-        "nvmlDeviceSetDefaultAutoBoostedClocksEnabled",
-    ),
-    (
-        &["--auto-boost-permission=0"],
-        "nvmlDeviceSetAPIRestriction",
-    ),
-    (&["-mig", "1"], "nvmlDeviceSetMigMode"),
-    (&["-gtt", "75"], "nvmlDeviceSetTemperatureThreshold"),
-    (&["-den", "1"], "nvmlDeviceSetDramEncryptionMode"),
-    (&["--set-hostname=node8"], "nvmlDeviceSetHostname_v1"),
-];
 
 /// nvsmi on the box whose GPUs let everything be changed, with faults.
 fn nvsmi(faults: &[String], args: &[&str]) -> Command {
@@ -91,83 +58,12 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Whether a call changes something.
-fn changes(function: &str) -> bool {
-    ["nvmlDeviceSet", "nvmlDeviceReset", "nvmlDeviceClear"]
-        .iter()
-        .any(|beginning| function.starts_with(beginning))
-}
-
 #[test]
 fn each_option_makes_its_change_with_one_call() {
     for (line, setter) in CHANGES {
         let calls = calls(&on_gpu_4(line));
         let changing: Vec<&String> = calls.iter().filter(|call| changes(call)).collect();
         assert_eq!(changing, [setter], "{line:?}");
-    }
-}
-
-/// No call may fail unseen: a change that NVML refused is no success, but where the real tool calls the
-/// refusal a warning too, and nothing is kept of it.
-#[test]
-fn a_failed_call_is_told_of() {
-    const CODES: &[(&str, i32)] = &[
-        ("INVALID_ARGUMENT", 2),
-        ("NOT_SUPPORTED", 3),
-        ("NO_PERMISSION", 4),
-        ("FUNCTION_NOT_FOUND", 13),
-        ("GPU_IS_LOST", 15),
-        ("RESET_REQUIRED", 255),
-        ("IN_USE", 19),
-        ("UNKNOWN", 255),
-    ];
-    for (line, setter) in CHANGES {
-        let args = on_gpu_4(line);
-        let functions: BTreeSet<String> = calls(&args).into_iter().collect();
-        for function in &functions {
-            for (code, status) in CODES {
-                let state = scratch(&format!("modify-fault-{}", name_of(line)));
-                let fault = format!("{function}:{code}");
-                let output = run(std::slice::from_ref(&fault), &args, &state);
-                let text = stdout(&output);
-                let exit = output.status.code().unwrap_or(-1);
-                let what = format!("{line:?} with {fault}: {exit} {text}");
-                assert!((0..=30).contains(&exit) || exit == 255, "{what}");
-                assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{what}");
-                let changed = state.exists();
-                if function == setter {
-                    // The older form of the call is there as well.
-                    if setter.ends_with("_v2") && *code == "FUNCTION_NOT_FOUND" {
-                        assert!(changed && exit == 0, "{what}");
-                        continue;
-                    }
-                    assert!(!changed, "{what}");
-                    let clocks = ["-lgc", "-lmc", "-ac"].contains(&line[0]);
-                    match *code {
-                        "NOT_SUPPORTED" => assert_eq!(exit, 0, "{what}"),
-                        "INVALID_ARGUMENT" if clocks => assert_eq!(exit, 0, "{what}"),
-                        _ => {
-                            assert_eq!(exit, *status, "{what}");
-                            assert!(!text.contains("All done."), "{what}");
-                        }
-                    }
-                    assert!(
-                        !text.trim().is_empty() && text.lines().count() >= 2,
-                        "{what}"
-                    );
-                    let said = text.lines().any(|line| line.contains("GPU"));
-                    assert!(said, "the GPU is named: {what}");
-                }
-                // Whatever else failed: "done" is said of what was done, and of nothing else.
-                const EXCUSES: [&str; 3] = ["already", "Treating as warning", "is not supported"];
-                if exit == 0 && !changed {
-                    assert!(EXCUSES.iter().any(|excuse| text.contains(excuse)), "{what}");
-                }
-                if exit != 0 {
-                    assert!(!text.contains("All done."), "{what}");
-                }
-            }
-        }
     }
 }
 
@@ -415,6 +311,125 @@ fn a_dry_run_tells_from_what_to_what() {
          Persistence mode is already Disabled for GPU 00000000:3B:00.0.\n\
          Nothing was changed.\n"
     );
+}
+
+/// Power profiles and smoothing: what arrives at the GPU, in NVML's units.
+#[test]
+fn power_settings_arrive_as_asked() {
+    let state = scratch("modify-power");
+    let kept = |line: &[&str]| {
+        let _ = std::fs::remove_file(&state);
+        let output = run(&[], &on_gpu_4(line), &state);
+        assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+        std::fs::read_to_string(&state).unwrap_or_default()
+    };
+    let update = |option, value| kept(&["power-smoothing", "-p", "1", option, value]);
+    for (text, part) in [
+        (
+            kept(&["power-profiles", "-sr", "6,1"]),
+            "requested = [1, 6]",
+        ),
+        (kept(&["power-smoothing", "-s", "1"]), "251 = 1"),
+        (kept(&["power-smoothing", "-spp", "2"]), "264 = 2"),
+        (update("-ptf", "58"), "260 = [55, 58, 65]"),
+        // The box keeps rates in mW/s, as NVML shows them, and is told W/s.
+        (update("-rur", "25000"), "261 = [10000, 25000, 30000]"),
+        (update("-rdr", "2500"), "262 = [5000, 2500, 7000]"),
+        (update("-rdh", "250"), "263 = [100, 250, 300]"),
+        // Watts, of the milliwatts of the line.
+        (update("-spf", "175000"), "281 = [150, 175, 170]"),
+        (update("-pfawm", "9"), "282 = [1, 9, 3]"),
+        (update("-pftwm", "9"), "283 = [4, 9, 6]"),
+        (update("-pfao", "25000"), "284 = [20, 25, 22]"),
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    run(&[], &["power-profiles", "-sr", "0,6", "-i", "4"], &state);
+    run(&[], &["power-profiles", "-cr", "6", "-i", "4"], &state);
+    let requested = run(&[], &["power-profiles", "-gr", "-i", "4"], &state);
+    assert_eq!(stdout(&requested), "0. Max-P\n");
+    run(&[], &["power-profiles", "-cr", "-i", "4"], &state);
+    let requested = run(&[], &["power-profiles", "-gr", "-i", "4"], &state);
+    assert_eq!(stdout(&requested), "No profiles are currently requested.\n");
+}
+
+#[test]
+fn a_dry_run_of_power_settings_changes_nothing() {
+    for line in [
+        &["power-profiles", "-sr", "1,6"][..],
+        &["power-profiles", "-cr"],
+        &["power-smoothing", "-s", "1"],
+        &["power-smoothing", "-spp", "2"],
+        &["power-smoothing", "-p", "1", "-ptf", "50"],
+    ] {
+        let args = [&on_gpu_4(line)[..], &["--dry-run"]].concat();
+        let calls = calls(&args);
+        assert!(!calls.iter().any(|call| changes(call)), "{calls:?}");
+        let output = nvsmi(&[], &args).output().expect("nvsmi runs");
+        let text = stdout(&output);
+        if is_root() || line[0] == "power-profiles" {
+            let told = text.starts_with("Would ") && text.contains("; now ");
+            assert!(told && text.ends_with("Nothing was changed.\n"), "{text}");
+        } else {
+            assert_eq!(output.status.code(), Some(4), "{text}");
+        }
+    }
+}
+
+/// Clocks are looked up where the change would leave them to NVML.
+#[test]
+fn a_dry_run_looks_locked_clocks_up() {
+    let state = scratch("modify-dry-locked");
+    let dry = |option: &str, clocks: &str, faults: &[String]| {
+        let line = [option, clocks, "-i", "4", "--dry-run"];
+        stdout(&run(faults, &line, &state))
+    };
+    let refused = |text: String| {
+        let reasons = ["is not supported for GPU", "does not have permission"];
+        assert!(!text.contains("Would"), "{text}");
+        assert!(reasons.iter().any(|reason| text.contains(reason)), "{text}");
+    };
+    refused(dry("-lgc", "99999", &[]));
+    refused(dry("-lgc", "1410,1000", &[]));
+    refused(dry("-lgc", "1", &[]));
+    refused(dry("-lmc", "99999", &[]));
+    if !is_root() {
+        return;
+    }
+    for (option, clocks) in [
+        ("-lgc", "1000,1410"),
+        ("-lgc", "tdp"),
+        ("-lmc", "1593,2619"),
+    ] {
+        let text = dry(option, clocks, &[]);
+        assert!(text.contains("Would lock"), "{text}");
+    }
+    // Without a list there is nothing to look up.
+    let no_list = ["nvmlDeviceGetSupportedMemoryClocks:NOT_SUPPORTED".to_owned()];
+    assert!(dry("-lgc", "99999", &no_list).contains("Would lock"));
+    let unread = ["nvmlDeviceGetSupportedMemoryClocks:TIMEOUT".to_owned()];
+    let text = dry("-lgc", "1000", &unread);
+    assert!(
+        text.contains("Timeout") && !text.contains("Would"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_dry_run_of_a_led_changes_nothing() {
+    let there = |function: &str| format!("nvmlUnit{function}:SUCCESS");
+    let faults = [there("GetHandleByIndex"), there("GetLedState")];
+    let line = ["-t", "AMBER", "-i", "0", "--dry-run"];
+    let output = nvsmi(&faults, &line).output().expect("nvsmi runs");
+    let text = stdout(&output);
+    if is_root() {
+        let end =
+            "Would change the LED state from Green to Amber for unit 0.\nNothing was changed.\n";
+        assert!(text.ends_with(end), "{text}");
+        assert_eq!(output.status.code(), Some(0));
+    } else {
+        assert_eq!(output.status.code(), Some(4), "{text}");
+    }
 }
 
 /// A reader that goes away does not leave half of the GPUs changed.

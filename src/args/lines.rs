@@ -37,6 +37,8 @@ struct UnitLine {
     toggle_led: u32,
     #[arg(long)]
     id: Option<String>,
+    #[arg(long)]
+    dry_run: bool,
 }
 
 /// `-t`.
@@ -45,7 +47,11 @@ pub fn unit(line: &Line) -> Result<Args, Error> {
     let unit = UnitLine::try_parse_from(canonical(line))?;
     Ok(Args {
         ids: unit.id,
-        ..Command::Led(unit.toggle_led).into()
+        ..Command::Led {
+            color: unit.toggle_led,
+            dry_run: unit.dry_run,
+        }
+        .into()
     })
 }
 

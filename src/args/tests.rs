@@ -342,13 +342,15 @@ fn requests_keep_their_values_as_written() -> Result<(), Error> {
         ids: Some(String::new()),
         file: Some(PathBuf::new()),
         every: None,
-        timeout: None,
+        ..Args::default()
     };
     assert_eq!(query, expected);
     assert_eq!(read("-i -1")?.ids.as_deref(), Some("-1"));
     assert_eq!(read("-i --nothing")?.ids.as_deref(), Some("--nothing"));
     assert_eq!(read("--dtd -u")?.command, Command::Dtd { unit: true });
-    assert_eq!(read("-t AMBER")?.command, Command::Led(1));
+    let led = |dry_run| Command::Led { color: 1, dry_run };
+    assert_eq!(read("-t AMBER")?.command, led(false));
+    assert_eq!(read("-t AMBER --dry-run")?.command, led(true));
     assert_eq!(read("")?, Args::default());
     Ok(())
 }
@@ -442,4 +444,15 @@ fn every_row_of_the_table_is_read() {
             assert!(read(&line).is_ok(), "{line}: {:?}", read(&line));
         }
     }
+}
+
+#[test]
+fn an_obsolete_word_is_warned_of_before_all_else() -> Result<(), Error> {
+    let args = read("-c EXCLUSIVE_THREAD")?;
+    assert!(args.warnings.starts_with("Warning: EXCLUSIVE_THREAD"));
+    assert!(read("-c 1")?.warnings.is_empty());
+    let refused = read("-c EXCLUSIVE_THREAD -c EXCLUSIVE_THREAD");
+    let told = refused.map_err(|error| error.to_string());
+    assert!(told.is_err_and(|text| text.matches("Warning: ").count() == 2));
+    Ok(())
 }

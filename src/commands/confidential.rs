@@ -165,7 +165,11 @@ fn run(
     value: u64,
     out: &mut String,
 ) -> Result<(), Error> {
-    capable(gpus)?;
+    // No setting is begun, nor memory told, without one of the GPUs.
+    if option.starts_with("set-") || option == "get-mem-size-info" {
+        all_there(gpus)?;
+    }
+    let capable = capable(gpus)?;
     if let Some(question) = QUESTIONS.iter().find(|question| question.word == option) {
         let answer =
             (question.ask)(driver).map_err(|why| failed("display", question.subject, why))?;
@@ -188,7 +192,7 @@ fn run(
                 "\nConfidential Compute Key Rotation Threshold Attacker Advantage: {advantage}\n\n"
             );
         }
-        "get-mem-size-info" => memory(gpus, out)?,
+        "get-mem-size-info" => memory(&capable, out)?,
         "query-conf-compute" => report(driver, out)?,
         "set-gpus-ready-state" => driver
             .set_cc_ready(value as u32)
@@ -197,10 +201,7 @@ fn run(
             .set_cc_key_rotation(value)
             .map_err(|why| failed("set", "key max attacker advantage", why))?,
         _ => {
-            for gpu in gpus {
-                there(gpu)?;
-            }
-            for gpu in gpus {
+            for gpu in capable {
                 gpu.set_cc_unprotected_memory(value)
                     .map_err(|why| failed("set", "Unprotected Memory Size", why))?;
             }
@@ -209,36 +210,42 @@ fn run(
     Ok(())
 }
 
-/// All GPUs that are there are of an architecture that has it.
-fn capable(gpus: &[Gpu]) -> Result<(), Error> {
+/// The GPUs whose architecture has it; every one that there is must tell its own.
+fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
     const NONE: &str = "No CC capable devices found.\n";
+    let mut capable = Vec::new();
     for gpu in gpus.iter().filter(|gpu| gpu.device().is_ok()) {
         match gpu.has_cc() {
-            Ok(true) => {}
-            Ok(false) => return Err(Error::new(Status::NotFound, NONE)),
+            Ok(true) => capable.push(gpu),
+            Ok(false) => {}
             Err(why) => {
                 let message = format!("NVML: Unable to get architecture: {}\n{NONE}", why.words());
                 return Err(Error::new(why.into(), message));
             }
         }
     }
+    if capable.is_empty() {
+        all_there(gpus)?;
+        return Err(Error::new(Status::NotFound, NONE));
+    }
+    Ok(capable)
+}
+
+/// Refuses to do without one of the GPUs.
+fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
+    for gpu in gpus {
+        gpu.device()
+            .map_err(|why| Error::no_handle(gpu.index(), why))?;
+    }
     Ok(())
 }
 
-fn there(gpu: &Gpu) -> Result<(), Error> {
-    match gpu.device() {
-        Ok(_) => Ok(()),
-        Err(why) => Err(Error::no_handle(gpu.index(), why)),
-    }
-}
-
-fn memory(gpus: &[Gpu], out: &mut String) -> Result<(), Error> {
+fn memory(gpus: &[&Gpu], out: &mut String) -> Result<(), Error> {
     let shown = |reading: Reading<String>| match reading {
         Ok(text) => printable(&text).into_owned(),
         Err(why) => why.words_or_not_available().to_owned(),
     };
     for gpu in gpus {
-        there(gpu)?;
         let (index, name, uuid) = (gpu.index(), shown(gpu.name()), shown(gpu.uuid()));
         *out += &format!("GPU {index}: {name} (UUID: {uuid})\n");
         let memory = gpu

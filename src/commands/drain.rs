@@ -58,22 +58,29 @@ impl Asked {
         if asked.place.is_none() && line.has_any(&["modify", "query", "remove"]) {
             return Err(Error::refused("Must specify -p with this option.\n"));
         }
+        if asked.modify.is_some() && asked.remove {
+            return Err(Error::refused("Cannot specify both -m and -r.\n"));
+        }
         Ok(asked)
     }
 }
 
-/// `domain:bus:device.function`, hex, at most 4, 2, 2 digits and 1.
+/// `domain:bus:device.0`, hex. The real tool takes seven digits for the domain,
+/// not the eight that it prints, and numbers with junk after them, which are
+/// refused here: the GPU might be another.
 fn place(text: &str) -> Option<Place> {
     let (domain, rest) = text.split_once(':')?;
     let (bus, rest) = rest.split_once(':')?;
     let (device, function) = rest.split_once('.')?;
-    hex(function, 1)?;
-    Some((hex(domain, 4)?, hex(bus, 2)?, hex(device, 2)?))
+    if domain.len() > 7 || hex(function)? != 0 {
+        return None;
+    }
+    Some((hex(domain)?, hex(bus)?, hex(device)?))
 }
 
-fn hex(digits: &str, most: usize) -> Option<u32> {
+fn hex(digits: &str) -> Option<u32> {
     let whole = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-    (whole && digits.len() <= most).then(|| u32::from_str_radix(digits, 16).ok())?
+    whole.then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
 fn drain(line: &Line) -> anyhow::Result<()> {
@@ -148,13 +155,17 @@ mod tests {
     #[test]
     fn places_are_whole() {
         assert_eq!(place("0000:19:00.0"), Some((0, 0x19, 0)));
-        assert_eq!(place("000a:Ff:1f.7"), Some((10, 0xff, 0x1f)));
+        assert_eq!(place("a:0Ff:01f.00"), Some((10, 0xff, 0x1f)));
         for text in [
             "",
             "19:00.0",
             "00000000:19:00.0",
             "0000:19:00",
             "0000:19:00.0x",
+            "0000:19:00.1",
+            "0000:1g:00.0",
+            "0x0:19:00.0",
+            "0000:ffffffffff:00.0",
             "0000:+9:00.0",
             "0000::00.0",
             "x",
@@ -173,6 +184,9 @@ mod tests {
         assert_eq!(read("-m 1 -p 0000:19:00.0"), Ok(drained));
         for text in [
             "-p 0000:19:00.0 -m 2",
+            "-p 0000:19:00.0 -m on",
+            "-p 0000:19:00.0 -m -1",
+            "-p 0000:19:00.0 -m 1 -r",
             "-p 0000:19:00.0 -m x",
             "-m 1",
             "-p 0000:19:00.0 -m",

@@ -1,5 +1,6 @@
 //! `-t`: the LED of S-class units.
 
+use super::modify::{ALL_DONE, NOTHING_CHANGED, is_root};
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Missing};
 
@@ -13,8 +14,9 @@ Please Note: Current S-Class products don't provide unique LEDs for each unit.
 
 ";
 
-/// Sets the colour of the LEDs of the units named, or of all.
-pub fn led(driver: &Driver, ids: Option<&str>, color: u32) -> Result<String, Error> {
+/// Sets the colour of the LEDs of the units named, or of all; a dry run tells
+/// which would be set.
+pub fn led(driver: &Driver, ids: Option<&str>, color: u32, dry_run: bool) -> Result<String, Error> {
     let units = match ids {
         Some(id) => vec![index(id)?],
         None => (0..driver.unit_count().map_err(uncounted)?).collect(),
@@ -23,32 +25,33 @@ pub fn led(driver: &Driver, ids: Option<&str>, color: u32) -> Result<String, Err
         return Err(Error::new(Status::NotFound, "No units found in system\n"));
     }
     let mut text = NOTE.to_owned();
-    let Some(word) = COLORS.get(color as usize) else {
+    if COLORS.get(color as usize).is_none() {
         text += &format!("Invalid LED state: {}\n", color.cast_signed());
         return Err(terminated(text, Status::InvalidArgument));
-    };
+    }
     for unit in units {
-        let outcome = change(driver, unit, color, word, &mut text);
+        let outcome = change(driver, unit, color, dry_run, &mut text);
         match outcome {
             Ok(()) => {}
             Err(Missing::NotSupported) => text += "Treating as warning and moving on.\n",
             Err(why) => return Err(terminated(text, why.into())),
         }
     }
-    Ok(text + "All done.\n")
+    Ok(text + if dry_run { NOTHING_CHANGED } else { ALL_DONE })
 }
 
 fn change(
     driver: &Driver,
     unit: u32,
     color: u32,
-    word: &str,
+    dry_run: bool,
     text: &mut String,
 ) -> Result<(), Missing> {
     let mut told = |what: &str, why: Missing| {
         *text += &format!("Unable to {what} for unit {unit}: {}\n", why.words());
         why
     };
+    let word = |color: u32| COLORS.get(color as usize).copied().unwrap_or("unknown");
     driver
         .unit(unit)
         .map_err(|why| told("determine unit handle", why))?;
@@ -61,13 +64,24 @@ fn change(
         now => now.map_err(|why| told("determine current led state", why))?,
     };
     if now == color {
-        *text += &format!("LED state is already {word} for unit {unit}.\n");
+        *text += &format!("LED state is already {} for unit {unit}.\n", word(color));
+        return Ok(());
+    }
+    if dry_run {
+        if !is_root() {
+            return Err(told("set led state", Missing::NO_PERMISSION));
+        }
+        *text += &format!(
+            "Would change the LED state from {} to {} for unit {unit}.\n",
+            word(now),
+            word(color)
+        );
         return Ok(());
     }
     driver
         .set_led(unit, color)
         .map_err(|why| told("set led state", why))?;
-    *text += &format!("LED state for unit {unit} is now {word}.\n");
+    *text += &format!("LED state for unit {unit} is now {}.\n", word(color));
     Ok(())
 }
 

@@ -13,6 +13,7 @@ pub mod modify;
 pub mod nvlink;
 pub mod pci;
 pub mod pmon;
+pub mod power;
 mod present;
 pub mod query;
 pub mod refused;
@@ -46,14 +47,14 @@ pub static SUBCOMMANDS: &[&Subcommand] = &[
     &Subcommand::not_built("vgpu", "Virtual GPUs"),
     &mig::MIG,
     &refused::COMPUTE_POLICY,
-    &Subcommand::not_built("boost-slider", "Boost sliders"),
-    &Subcommand::not_built("power-hint", "Estimated power at given clocks"),
+    &refused::BOOST_SLIDER,
+    &refused::POWER_HINT,
     &Subcommand::not_built("base-clocks", "Base clocks"),
     &confidential::CONF_COMPUTE,
     &gpm::GPM,
     &pci::PCI,
-    &Subcommand::not_built("power-smoothing", "Power smoothing"),
-    &Subcommand::not_built("power-profiles", "Workload power profiles"),
+    &power::smoothing::POWER_SMOOTHING,
+    &power::profiles::POWER_PROFILES,
     &Subcommand::not_built("prm", "PRM registers"),
 ];
 

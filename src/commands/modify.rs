@@ -33,13 +33,9 @@ pub fn named<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<Named<'g, 'd>>, Error> {
 }
 
 /// Changes the GPUs, or with `--dry-run` says what would be changed.
-pub fn modify(
-    gpus: &[Gpu],
-    modify: &Modify,
-    change: &Change,
-    output: Output,
-) -> anyhow::Result<()> {
+pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<()> {
     let gpus = named(gpus)?;
+    let change = modify.change.as_ref().ok_or_else(Modify::nothing)?;
     let mut report = Report::new(output);
     if *change == Change::GetHostname {
         return get_hostnames(&gpus, report);
@@ -79,8 +75,8 @@ pub fn modify(
         }
     }
     report.say(match modify.dry_run {
-        true => "Nothing was changed.\n",
-        false => "All done.\n",
+        true => NOTHING_CHANGED,
+        false => ALL_DONE,
     });
     if reboot && !modify.dry_run {
         report.say("Reboot required.\n");
@@ -88,6 +84,10 @@ pub fn modify(
     Ok(report.written?)
 }
 
+/// The last line of a change.
+pub const ALL_DONE: &str = "All done.\n";
+/// The last line of a dry run.
+pub const NOTHING_CHANGED: &str = "Nothing was changed.\n";
 const TERMINATING: &str = "Terminating early due to previous errors.";
 
 /// What was done to a GPU.
@@ -144,7 +144,7 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal
         return Ok(done);
     }
     let from = match row.done.contains("{from}") {
-        true => (row.now)(gpu, wish).unwrap_or_else(|why| why.words().to_owned()),
+        true => (row.now)(gpu, wish).unwrap_or_else(unread),
         false => String::new(),
     };
     let reboots = (row.reboot)(gpu, wish);
@@ -170,6 +170,14 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal
             fleeting: false,
         }),
         Err(why) => Err(refusal(row, gpu, bus_id, wish, why)),
+    }
+}
+
+/// What stands for a state that NVML did not tell.
+pub fn unread(why: Missing) -> String {
+    match why {
+        Missing::NotSupported => why.words_or_not_available().to_owned(),
+        Missing::Failed(_) => format!("unknown ({})", why.words()),
     }
 }
 
@@ -213,10 +221,10 @@ fn rehearse(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Ref
     if !is_root() && !(row.free)(gpu) {
         return Err(refusal(row, gpu, bus_id, wish, Missing::NO_PERMISSION));
     }
-    if !(row.listed)(gpu, wish) {
-        return Err(refusal(row, gpu, bus_id, wish, Missing::INVALID_ARGUMENT));
+    if let Err(why) = (row.lookup)(gpu, wish) {
+        return Err(refusal(row, gpu, bus_id, wish, why));
     }
-    let from = (row.now)(gpu, wish).unwrap_or_else(|why| why.words_or_not_available().to_owned());
+    let from = (row.now)(gpu, wish).unwrap_or_else(unread);
     Ok(Done::unchanged(
         fill(row.would, bus_id, wish, &[("from", &from)]) + "\n",
     ))

@@ -1,7 +1,8 @@
-//! `clocks` and `compute-policy`, which only NVML's private functions can do.
+//! `clocks`, `compute-policy`, `boost-slider` and `power-hint`, which only NVML's
+//! private functions can do.
 
 use crate::error::Error;
-use crate::spelling::options::Takes::{Long, Nothing};
+use crate::spelling::options::Takes::{Long, Nothing, Text};
 use crate::spelling::subcommand::{ID, Needs, Refuses, Subcommand, opt};
 
 /// `clocks`.
@@ -36,4 +37,39 @@ pub static COMPUTE_POLICY: Subcommand = Subcommand {
     refuses: Refuses::Tersely,
     needs: Needs::Command,
     run: Some(|_| Err(Error::out_of_reach("compute policies").into())),
+};
+
+/// `boost-slider`.
+#[rustfmt::skip]
+pub static BOOST_SLIDER: Subcommand = Subcommand {
+    name: "boost-slider",
+    about: "Boost sliders",
+    notes: "NVML has no public functions for these: what is asked for is refused.",
+    options: &[
+        ID,
+        opt("-l --list", Nothing, "", "The sliders of the GPUs"),
+        opt("--vboost", Text, "N", "The video boost slider: 0 to its highest value"),
+    ],
+    refuses: Refuses::Tersely,
+    needs: Needs::Command,
+    run: Some(|_| Err(Error::out_of_reach("boost sliders").into())),
+};
+
+/// `power-hint`.
+#[rustfmt::skip]
+pub static POWER_HINT: Subcommand = Subcommand {
+    name: "power-hint",
+    about: "Estimated power at given clocks",
+    notes: "NVML has no public functions for this: what is asked for is refused.",
+    options: &[
+        ID,
+        opt("-l --list-info", Nothing, "", "What the other options may be"),
+        opt("-gc --graphics-clock", Text, "MHZ", "The graphics clock"),
+        opt("-mc --memory-clock", Text, "MHZ", "The memory clock"),
+        opt("-t --temperature", Text, "CELSIUS", "The temperature; n before it for one below zero"),
+        opt("-p --profile", Text, "N", "The profile"),
+    ],
+    refuses: Refuses::Tersely,
+    needs: Needs::Command,
+    run: Some(|_| Err(Error::out_of_reach("power hints").into())),
 };

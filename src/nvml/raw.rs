@@ -117,7 +117,11 @@ versioned!(
     nvmlSystemConfComputeSettings_v1_t: 1,
     nvmlTemperature_v1_t: 1,
     nvmlVgpuHeterogeneousMode_v1_t: 1,
+    nvmlPowerSmoothingProfile_v1_t: 1,
+    nvmlPowerSmoothingState_v1_t: 1,
     nvmlWorkloadPowerProfileCurrentProfiles_v1_t: 1,
+    nvmlWorkloadPowerProfileProfilesInfo_v1_t: 1,
+    nvmlWorkloadPowerProfileRequestedProfiles_v1_t: 1,
 );
 
 /// `nvmlRemappedRowsInfo_v2_t`, of `nvmlDeviceGetRemappedRows_v2` (R580), which

@@ -22,7 +22,7 @@ pub fn put(out: &mut Vec<u8>, text: &str) {
 }
 
 /// A reading of the report: its number with the unit, or why there is none.
-fn spelt(reading: &Reading<Value>, unit: Unit) -> String {
+pub fn spelt(reading: &Reading<Value>, unit: Unit) -> String {
     match reading {
         Ok(Value::Text(text)) => printable(text).into_owned(),
         Ok(number) if unit != Unit::None => format!("{number} {}", unit.sign()),

@@ -2,7 +2,7 @@
 
 use super::row::{Asked, Row, group, line, number};
 use super::words::{self, word};
-use crate::nvml::{Missing, Reading};
+use crate::nvml::{Missing, Reading, profiles_of};
 use crate::value::Unit::Watts;
 use crate::value::Value;
 
@@ -164,7 +164,7 @@ pub const PROFILES: &[Row<()>] = &[group(
 
 /// The numbers of the profiles whose bits are set.
 fn profiles(mask: [u32; 8]) -> Value {
-    let set = (0..256).filter(|bit| mask[bit / 32] >> (bit % 32) & 1 != 0);
+    let set = profiles_of(&mask).into_iter();
     let numbers: Vec<String> = set.map(|number| number.to_string()).collect();
     match numbers.is_empty() {
         true => Value::word("None"),

@@ -48,13 +48,52 @@ pub fn uint(text: &str) -> Option<u32> {
 /// must be all there is, and nothing at all is zero.
 pub fn float(text: &str) -> Option<f32> {
     let digits = text.trim_start();
-    let prefix = |end| Some((digits.get(..end)?.parse().ok()?, end));
+    let prefix = |end| Some((decimal_or_hexadecimal(digits.get(..end)?)?, end));
     let longest = (1..=digits.len()).rev().find_map(prefix);
     match longest {
         Some((number, end)) if number != 0.0 || end == digits.len() => Some(number),
         None if text.is_empty() => Some(0.0),
         _ => None,
     }
+}
+
+/// The warning that a word brings with it where it stands for a number.
+pub fn warning(text: &str) -> &'static str {
+    match text {
+        "EXCLUSIVE_THREAD" => {
+            "Warning: EXCLUSIVE_THREAD mode is deprecated and will be removed in future releases.\n"
+        }
+        _ => "",
+    }
+}
+
+fn decimal_or_hexadecimal(text: &str) -> Option<f32> {
+    text.parse().ok().or_else(|| hexadecimal(text))
+}
+
+/// C's `0x1.8p3`.
+fn hexadecimal(text: &str) -> Option<f32> {
+    let (sign, number) = match text.strip_prefix('-') {
+        Some(number) => (-1.0, number),
+        None => (1.0, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let number = number
+        .strip_prefix("0x")
+        .or_else(|| number.strip_prefix("0X"))?;
+    let (digits, exponent) = match number.split_once(['p', 'P']) {
+        Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
+        None => (number, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let mut value = 0.0;
+    for digit in whole.chars().chain(fraction.chars()) {
+        value = value * 16.0 + f64::from(digit.to_digit(16)?);
+    }
+    let places = i32::try_from(fraction.len()).ok()?.saturating_mul(4);
+    Some((sign * value * 2f64.powi(exponent.saturating_sub(places))) as f32)
 }
 
 fn word(text: &str) -> Option<u32> {
@@ -179,10 +218,20 @@ mod tests {
             ("1.5W", 1.5),
             ("1e1", 10.0),
             ("1,2", 1.0),
+            ("0x12c", 300.0),
+            ("+0X12C", 300.0),
+            ("-0x1", -1.0),
+            ("0x12cp", 300.0),
+            ("0x1.8p8W", 384.0),
+            ("0x.8p+9", 256.0),
+            ("0x0", 0.0),
+            ("0x1p999", f32::INFINITY),
         ] {
             assert_eq!(float(text), Some(value), "{text:?}");
         }
-        for text in ["W", "--1", "- 1", "+", "=", "0W", " "] {
+        for text in [
+            "W", "--1", "- 1", "+", "=", "0W", " ", "0x", "0xg", "0x0W", "0x.p1",
+        ] {
             assert_eq!(float(text), None, "{text:?}");
         }
     }

@@ -161,7 +161,7 @@ pub const GROUPS: &[Group] = &[
         opt("--set-hostname", Text, &[Modify], "NAME", "Give the GPU a host name"),
         opt("--get-hostname", Nothing, &[Modify], "", "Show the GPU's host name"),
         opt("-eow --error-on-warning", Nothing, &[Modify], "", "Count warnings as failures"),
-        opt("--dry-run", Nothing, &[Modify], "", "Say what would be changed, and change nothing"),
+        opt("--dry-run", Nothing, &[Modify, Unit], "", "Say what would be changed, and change nothing"),
     ]},
     Group { title: "CHANGING A UNIT", options: &[
         opt("-t --toggle-led", Int, &[Unit], "STATE", "Colour of the unit's LED: 0/GREEN, 1/AMBER"),

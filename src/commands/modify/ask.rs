@@ -42,26 +42,62 @@ pub fn applications_clocks(gpu: &Gpu) -> Reading<String> {
     Ok(format!("(MEM {memory}, SM {graphics})"))
 }
 
-/// The power limit, and the lowest and the highest that it can be, milliwatts,
-/// of the GPU (0) or of the module that it is on (1).
-pub fn power_limits(gpu: &Gpu, scope: u32) -> Reading<(u32, u32, u32)> {
+/// The power limit of the GPU (0) or of the module that it is on (1), milliwatts.
+pub fn power_limit(gpu: &Gpu, scope: u32) -> Reading<u32> {
     const REQUESTED_LIMIT: u32 = 192;
+    match of_gpu(scope, || gpu.power_limit()) {
+        Some(limit) => Ok(limit),
+        None => milliwatts(gpu, REQUESTED_LIMIT, scope),
+    }
+}
+
+/// The lowest and the highest that it can be, milliwatts.
+pub fn power_range(gpu: &Gpu, scope: u32) -> Reading<(u32, u32)> {
     const LOWEST_LIMIT: u32 = 187;
     const HIGHEST_LIMIT: u32 = 188;
-    if scope == 0 {
-        let limit = gpu.power_limit()?;
-        let (min, max) = gpu.power_limit_range()?;
-        return Ok((limit, min, max));
+    match of_gpu(scope, || gpu.power_limit_range()) {
+        Some(range) => Ok(range),
+        None => Ok((
+            milliwatts(gpu, LOWEST_LIMIT, scope)?,
+            milliwatts(gpu, HIGHEST_LIMIT, scope)?,
+        )),
     }
-    let field = |id| {
-        let milliwatts = gpu.field_number(id, scope)?;
-        u32::try_from(milliwatts).map_err(|_| Missing::UNKNOWN)
-    };
-    Ok((
-        field(REQUESTED_LIMIT)?,
-        field(LOWEST_LIMIT)?,
-        field(HIGHEST_LIMIT)?,
-    ))
+}
+
+/// What the functions tell that older drivers have too, but of the GPU only.
+fn of_gpu<T>(scope: u32, ask: impl FnOnce() -> Reading<T>) -> Option<T> {
+    const GPU: u32 = 0;
+    (scope == GPU).then(ask)?.ok()
+}
+
+fn milliwatts(gpu: &Gpu, field: u32, scope: u32) -> Reading<u32> {
+    let milliwatts = gpu.field_number(field, scope)?;
+    u32::try_from(milliwatts).map_err(|_| Missing::UNKNOWN)
+}
+
+/// What NVML would say to clocks, by the list of those that there are.
+pub fn listed(clocks: Reading<Vec<u32>>, fits: impl FnOnce(&[u32]) -> bool) -> Reading<()> {
+    match clocks {
+        Ok(clocks) if fits(&clocks) => Ok(()),
+        // There is no list.
+        Err(Missing::NotSupported) => Ok(()),
+        // NVML answers NOT_FOUND for a memory clock that there is not.
+        Ok(_) | Err(Missing::NOT_FOUND) => Err(Missing::INVALID_ARGUMENT),
+        Err(why) => Err(why),
+    }
+}
+
+/// As [`listed`], of a range, the lower clock first. Clocks that have a name
+/// are always there.
+pub fn range_listed(clocks: Reading<Vec<u32>>, wish: &Wish) -> Reading<()> {
+    let [low, high] = wish.numbers;
+    if wish.shown != wish.numbers.map(|clock| clock.to_string()) {
+        return Ok(());
+    }
+    listed(clocks, |clocks| {
+        let (min, max) = (clocks.iter().min(), clocks.iter().max());
+        low <= high && min <= Some(&low) && Some(&high) <= max
+    })
 }
 
 /// Milliwatts as watts.

@@ -167,8 +167,8 @@ fn power_limit(watts: f32, scope: u32) -> Result<Wish, Refusal> {
         ));
     }
     let watts = f64::from(watts);
-    // What is too much for a u32 is too much for every GPU.
-    let milliwatts = (watts * 1000.0).round() as u32;
+    // Cut off, as the real tool does. What is too much for a u32 is too much for every GPU.
+    let milliwatts = (watts * 1000.0) as u32;
     Ok(Wish {
         numbers: [milliwatts, scope],
         shown: [format!("{watts:.2}"), String::new()],
@@ -286,7 +286,8 @@ mod tests {
     #[test]
     fn no_limit_wraps_around() {
         let milliwatts = |watts| power_limit(watts, 0).map(|wish| wish.numbers[0]);
-        assert_eq!(milliwatts(300.55), Ok(300_550));
+        assert_eq!(milliwatts(300.5), Ok(300_500));
+        assert_eq!(milliwatts(700.001), Ok(700_000));
         for watts in [4_294_967.5, 1e20, f32::INFINITY] {
             assert_eq!(milliwatts(watts), Ok(u32::MAX), "{watts}");
         }

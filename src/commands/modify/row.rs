@@ -59,9 +59,9 @@ pub struct Row {
     pub now: fn(&Gpu, &Wish) -> Reading<String>,
     /// What `--dry-run` says.
     pub would: &'static str,
-    /// Whether the GPU lists what is wished, as far as it has a list; the change
-    /// itself leaves that to NVML.
-    pub listed: fn(&Gpu, &Wish) -> bool,
+    /// What else a dry run looks up, the reason being what NVML would say; the
+    /// change itself leaves that to NVML.
+    pub lookup: fn(&Gpu, &Wish) -> Reading<()>,
     /// Whether anybody may do it, not only root.
     pub free: fn(&Gpu) -> bool,
 }
@@ -139,7 +139,7 @@ pub const ROW: Row = Row {
     volatile: false,
     now: |_, _| Err(Missing::NotSupported),
     would: "",
-    listed: |_, _| true,
+    lookup: |_, _| Ok(()),
     free: |_| false,
 };
 

@@ -1,6 +1,9 @@
 //! The table of changes: one row an option.
 
-use super::ask::{applications_clocks, bus_id, in_mig_mode, on, power_limits, switch, watts, word};
+use super::ask::{
+    applications_clocks, bus_id, in_mig_mode, listed, on, power_limit, power_range, range_listed,
+    switch, watts, word,
+};
 use super::row::{First, Kind, ROW, Refusal, Row, fill};
 use crate::nvml::{Clock, Missing, Reading};
 
@@ -181,19 +184,6 @@ pub const OPERATION_MODE: Row = Row {
 
 /// `-vm`.
 pub const VIRTUALIZATION: Row = Row {
-    range: |gpu, wish| {
-        const VGPU_HOST: u32 = 3;
-        const VSGA_HOST: u32 = 4;
-        match wish.numbers[0] {
-            VGPU_HOST | VSGA_HOST => Ok(()),
-            _ => Err(Refusal::of_value(fill(
-                WRONG_VIRTUALIZATION,
-                &bus_id(gpu),
-                wish,
-                &[],
-            ))),
-        }
-    },
     set: |gpu, wish| gpu.set_virtualization_mode(wish.numbers[0]),
     failed: "Unable to set virtualization mode for GPU {gpu}: {why}",
     refusals: &[
@@ -202,14 +192,23 @@ pub const VIRTUALIZATION: Row = Row {
             Warning,
             "Setting virtualization mode is not supported for GPU {gpu}.",
         ),
-        (Missing::INVALID_ARGUMENT, Failure, WRONG_VIRTUALIZATION),
+        (
+            Missing::INVALID_ARGUMENT,
+            Failure,
+            "Either the GPU id {gpu} or the virtualization mode {a} is invalid.",
+        ),
     ],
     would: "Would set virtualization mode {a} for GPU {gpu}.",
+    lookup: |_, wish| {
+        const VGPU_HOST: u32 = 3;
+        const VSGA_HOST: u32 = 4;
+        match wish.numbers[0] {
+            VGPU_HOST | VSGA_HOST => Ok(()),
+            _ => Err(Missing::INVALID_ARGUMENT),
+        }
+    },
     ..ROW
 };
-
-const WRONG_VIRTUALIZATION: &str =
-    "Either the GPU id {gpu} or the virtualization mode {a} is invalid.";
 
 const MAY_NOT_CHANGE_CLOCKS: &str =
     "The current user does not have permission to change clocks for GPU {gpu}.";
@@ -237,7 +236,13 @@ pub const GPU_CLOCKS: Row = Row {
         gpu.clock(Clock::Graphics)
             .map(|clock| format!("{clock} MHz"))
     },
-    would: "Would lock the GPU clock between {a} and {b} MHz for GPU {gpu}; it runs at {from} now.",
+    would: "Would lock GPU clocks to \"(gpuClkMin {a}, gpuClkMax {b})\" for GPU {gpu}; it runs at {from} now.",
+    lookup: |gpu, wish| {
+        let memory = gpu.supported_memory_clocks();
+        let fastest = memory.map(|clocks| clocks.into_iter().max().unwrap_or_default());
+        let clocks = fastest.and_then(|clock| gpu.supported_graphics_clocks(clock));
+        range_listed(clocks, wish)
+    },
     ..ROW
 };
 
@@ -281,7 +286,8 @@ pub const MEMORY_CLOCKS: Row = Row {
     ],
     volatile: true,
     now: |gpu, _| gpu.clock(Clock::Memory).map(|clock| format!("{clock} MHz")),
-    would: "Would lock the memory clock between {a} and {b} MHz for GPU {gpu}; it runs at {from} now.",
+    would: "Would lock memory clocks to \"(memClkMin {a}, memClkMax {b})\" for GPU {gpu}; it runs at {from} now.",
+    lookup: |gpu, wish| range_listed(gpu.supported_memory_clocks(), wish),
     ..ROW
 };
 
@@ -323,14 +329,10 @@ pub const APPLICATIONS_CLOCKS: Row = Row {
     volatile: true,
     now: |gpu, _| applications_clocks(gpu),
     would: "Would change the applications clocks from {from} to (MEM {a}, SM {b}) for GPU {gpu}.",
-    listed: |gpu, wish| {
+    lookup: |gpu, wish| {
         let [memory, graphics] = wish.numbers;
         let clocks = gpu.supported_graphics_clocks(memory);
-        // NVML answers NOT_FOUND or INVALID_ARGUMENT for a memory clock that there is not.
-        match clocks {
-            Ok(clocks) => clocks.contains(&graphics),
-            Err(why) => why == Missing::NotSupported,
-        }
+        listed(clocks, |clocks| clocks.contains(&graphics))
     },
     free: |gpu| gpu.are_applications_clocks_restricted() == Ok(false),
     ..ROW
@@ -358,22 +360,24 @@ pub const APPLICATIONS_CLOCKS_RESET: Row = Row {
 pub const POWER_LIMIT: Row = Row {
     range: |gpu, wish| {
         let [wanted, scope] = wish.numbers;
-        let refuse = |why| match why {
-            Missing::NotSupported => Refusal {
-                kind: Remark,
-                ..Refusal::by_nvml(why, fill(NOT_IN_SCOPE, &bus_id(gpu), wish, &[]))
-            },
-            _ => Refusal::by_nvml(
-                why,
-                fill(
-                    POWER_LIMIT.failed,
-                    &bus_id(gpu),
-                    wish,
-                    &[("why", why.words())],
-                ),
-            ),
+        let range = match power_limit(gpu, scope) {
+            Err(Missing::NotSupported) => Err(Missing::NotSupported),
+            _ => power_range(gpu, scope),
         };
-        let (_, min, max) = power_limits(gpu, scope).map_err(refuse)?;
+        let (min, max) = match range {
+            Ok(range) => range,
+            Err(Missing::NotSupported) => {
+                return Err(Refusal {
+                    kind: Remark,
+                    ..Refusal::by_nvml(
+                        Missing::NotSupported,
+                        fill(NOT_IN_SCOPE, &bus_id(gpu), wish, &[]),
+                    )
+                });
+            }
+            // NVML knows the range, and will say what is wrong.
+            Err(_) => return Ok(()),
+        };
         if (min..=max).contains(&wanted) {
             return Ok(());
         }
@@ -386,7 +390,7 @@ pub const POWER_LIMIT: Row = Row {
         )))
     },
     set: |gpu, wish| gpu.set_power_limit(wish.numbers[0], wish.numbers[1]),
-    done: "Power limit for GPU {gpu} was set to {a} W from {from} W.",
+    done: "Power limit for GPU {gpu} was set to {a} W from {from}.",
     failed: "Failed to set power management limit for GPU {gpu}: {why}",
     refusals: &[(
         Missing::NotSupported,
@@ -394,8 +398,12 @@ pub const POWER_LIMIT: Row = Row {
         "Changing power management limit is not supported for GPU: {gpu}.",
     )],
     volatile: true,
-    now: |gpu, wish| power_limits(gpu, wish.numbers[1]).map(|(now, _, _)| watts(now)),
-    would: "Would change the power limit from {from} W to {a} W for GPU {gpu}.",
+    now: |gpu, wish| {
+        let limit = power_limit(gpu, wish.numbers[1])?;
+        Ok(format!("{} W", watts(limit)))
+    },
+    would: "Would change the power limit from {from} to {a} W for GPU {gpu}.",
+    lookup: |gpu, wish| power_range(gpu, wish.numbers[1]).map(drop),
     ..ROW
 };
 

@@ -19,7 +19,8 @@ use crate::launcher;
 pub struct Case {
     /// The box.
     pub simulated: String,
-    /// `FUNCTION:CODE` for each NVML function that fails, or `FUNCTION:CODE@GPU` for one GPU.
+    /// `FUNCTION:CODE` for each NVML function that fails, `FUNCTION:CODE@GPU` for one GPU,
+    /// `FUNCTION:CODE+2` from the second call on.
     pub faults: Vec<String>,
     /// What follows the program's name.
     pub args: Vec<String>,
@@ -59,6 +60,15 @@ impl Case {
             let (function, code) = fault
                 .split_once(':')
                 .ok_or_else(|| format!("{fault} is not FUNCTION:CODE"))?;
+            let number = |text: &str| {
+                let number: i64 = text
+                    .parse()
+                    .map_err(|_| format!("{fault}: no number {text}"))?;
+                Ok::<Value, String>(number.into())
+            };
+            let (code, from) = code
+                .split_once('+')
+                .map_or((code, None), |(code, from)| (code, Some(from)));
             let (code, gpu) = code
                 .split_once('@')
                 .map_or((code, None), |(code, gpu)| (code, Some(gpu)));
@@ -66,9 +76,10 @@ impl Case {
                 .map(|(key, text)| (key.to_owned(), text.into()))
                 .into_iter()
                 .collect();
-            if let Some(gpu) = gpu {
-                let gpu: i64 = gpu.parse().map_err(|_| format!("{fault}: no GPU {gpu}"))?;
-                row.insert("gpu".to_owned(), gpu.into());
+            for (key, text) in [("gpu", gpu), ("from", from)] {
+                if let Some(text) = text {
+                    row.insert(key.to_owned(), number(text)?);
+                }
             }
             Ok(Value::Table(row))
         };

@@ -201,33 +201,12 @@ device_calls! {
         Ok(())
     }
 
-    nvmlDeviceWorkloadPowerProfileGetCurrentProfiles(
-        gpu, out: *mut nvmlWorkloadPowerProfileCurrentProfiles_t,
-    ) {
-        put_versioned(out, |profiles| {
-            profiles.perfProfilesMask = mask(&gpu, "power_profiles.known")?;
-            profiles.requestedProfilesMask = mask(&gpu, "power_profiles.requested")?;
-            profiles.enforcedProfilesMask = mask(&gpu, "power_profiles.enforced")?;
-            Ok(())
-        })
-    }
-
     nvmlDeviceGetVgpuCapabilities(gpu, capability: nvmlDeviceVgpuCapability_t, result: *mut c_uint) {
         put(result, gpu.read(&format!("vgpu.capability.{capability}"))?)
     }
 }
 
 const HOSTNAME_SIZE: c_uint = 64;
-
-/// The bits that a list names.
-fn mask(gpu: &Gpu, key: &str) -> Answer<nvmlMask255_t> {
-    let mut mask = [0; 8];
-    for bit in gpu.read::<Vec<u32>>(key)? {
-        let word = mask.get_mut(bit as usize / 32).ok_or(NOT_SUPPORTED)?;
-        *word |= 1 << (bit % 32);
-    }
-    Ok(nvmlMask255_t { mask })
-}
 
 /// vGPU licensing: whether there is any, and rows of `vgpu.licenses`: `product`, `enabled`, `licensed`, and
 /// `expiry`, which is year, month, day, hour, minute and second, or the number of another state of it.

@@ -101,6 +101,7 @@ mod gpm;
 mod lists;
 mod mig;
 mod nvlink;
+mod power;
 mod processes;
 mod readings;
 mod setters;

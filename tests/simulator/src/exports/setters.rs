@@ -1,7 +1,7 @@
 //! Functions that change a device. A board lists under `settable` the keys that it lets be changed;
 //! for any other the answer is NOT_SUPPORTED.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong};
 
 use nvml_wrapper_sys::bindings::*;
 use toml::Value;
@@ -150,6 +150,10 @@ device_calls! {
     nvmlDeviceSetGpcClkVfOffset(gpu, offset: c_int) { set(&gpu, "clocks.graphics_offset", i64::from(offset)) }
     nvmlDeviceSetMemClkVfOffset(gpu, offset: c_int) { set(&gpu, "clocks.memory_offset", i64::from(offset)) }
     nvmlDeviceSetVirtualizationMode(gpu, mode: nvmlGpuVirtualizationMode_t) {
+        settable(&gpu, "virtualization.mode")?;
+        // Those of a host; the others are what a guest finds.
+        if ![nvmlGpuVirtualizationMode_NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU,
+            nvmlGpuVirtualizationMode_NVML_GPU_VIRTUALIZATION_MODE_HOST_VSGA].contains(&mode) { return Err(INVALID_ARGUMENT) }
         set(&gpu, "virtualization.mode", i64::from(mode))
     }
     nvmlDeviceSetDramEncryptionMode(gpu, info: *const nvmlDramEncryptionInfo_t) {
@@ -160,6 +164,9 @@ device_calls! {
     nvmlDeviceSetHostname_v1(gpu, name: *const c_char) {
         if name.is_null() { return Err(INVALID_ARGUMENT) }
         set(&gpu, "hostname", CStr::from_ptr(name).to_string_lossy().into_owned())
+    }
+    nvmlDeviceSetConfComputeUnprotectedMemSize(gpu, kibibytes: c_ulonglong) {
+        set(&gpu, "protected_memory.unprotected_kib", kibibytes as i64)
     }
     nvmlGpmSetStreamingEnabled(gpu, enabled: c_uint) { set(&gpu, "gpm.streaming", state(enabled)?) }
 }

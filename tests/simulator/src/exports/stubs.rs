@@ -71,9 +71,6 @@ stubs! {
     nvmlDeviceGetVgpuUtilization
     nvmlDeviceLockNvlinkRemapTable_v1
     nvmlDevicePerfMetricsGetSamples_v1
-    nvmlDevicePowerSmoothingActivatePresetProfile
-    nvmlDevicePowerSmoothingSetState
-    nvmlDevicePowerSmoothingUpdatePresetProfileParam
     nvmlDeviceReadPRMCounters_v1
     nvmlDeviceReadWritePRM_v1
     nvmlDeviceRemoveGpu
@@ -81,7 +78,6 @@ stubs! {
     nvmlDeviceResetNvLinkUtilizationCounter
     nvmlDeviceSetAdaptiveTgpMode_v1
     nvmlDeviceSetClockOffsets
-    nvmlDeviceSetConfComputeUnprotectedMemSize
     nvmlDeviceSetCpuAffinity
     nvmlDeviceSetDefaultFanSpeed_v2
     nvmlDeviceSetDriverModel
@@ -100,9 +96,6 @@ stubs! {
     nvmlDeviceSetVgpuSchedulerState_v2
     nvmlDeviceSetupNvlinkNvleEncryptionKey_v1
     nvmlDeviceVgpuForceGspUnload
-    nvmlDeviceWorkloadPowerProfileClearRequestedProfiles
-    nvmlDeviceWorkloadPowerProfileGetProfilesInfo
-    nvmlDeviceWorkloadPowerProfileSetRequestedProfiles
     nvmlDeviceWorkloadPowerProfileUpdateProfiles_v1
     nvmlEventSetGetContextCount_v1
     nvmlEventSetGetContextData_v1

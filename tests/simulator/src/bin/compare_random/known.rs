@@ -40,8 +40,15 @@ pub const KNOWN: &[Known] = &[
         pair.has(&["-f", "--filename"]) && (refused || same && pair.same_exit())
     }),
     known("dmon --format is of R580", |pair| pair.args.first().is_some_and(|word| word == "dmon") && pair.has(&["--format"])),
-    known("conf-compute -q is of R580", |pair| pair.args.first().is_some_and(|word| word == "conf-compute") && pair.real.stdout == NO_LOG),
     known("the version of --dtd is R580's", |pair| pair.same_exit() && is_dtd(&pair.real.stdout) && is_dtd(&pair.nvsmi.stdout)),
+    known("conf-compute -q is of R580", |pair| is(pair, "conf-compute") && pair.has(&["-q", "--query-conf-compute"])),
+    known("NVML has no public function for it", |pair| pair.nvsmi.stdout.contains("NVML has no public function")),
+    known("drain and conf-compute refuse junk", |pair| {
+        const REFUSALS: &[&str] = &["\" is invalid for \"-", "Failed to parse device"];
+        let changing = is(pair, "drain") || is(pair, "conf-compute");
+        changing && pair.nvsmi.exit == Some(2) && REFUSALS.iter().any(|text| pair.nvsmi.stdout.contains(text))
+    }),
+    known("power-profiles and power-smoothing are of R580", |pair| is(pair, "power-profiles") || is(pair, "power-smoothing")),
     known("pci -gCnt is of R580", |pair| pair.has(&["-gCnt"])),
     known("the report of -q is R580's", |pair| pair.same_exit() && is_report(&pair.real.stdout) && is_report(&pair.nvsmi.stdout)),
     known("pcie.link.gen.hostmax is from sysfs", |pair| pair.mentions("pcie.link.gen.hostmax")),
@@ -55,12 +62,13 @@ pub const KNOWN: &[Known] = &[
 /// The rule between two rows of the table of MIG devices, with nothing below the memory's column.
 const SHARED_CELL: &str = "+------------------+                                  +-----------+";
 
-/// What R550 makes of `conf-compute -q`.
-const NO_LOG: &str = "Option \"-q\" is not recognized.\n";
-
 /// A document type, which names its version first.
 fn is_dtd(text: &str) -> bool {
     text.starts_with("<!-- nvsmi_")
+}
+
+fn is(pair: &Pair, subcommand: &str) -> bool {
+    pair.args.first().is_some_and(|word| word == subcommand)
 }
 
 /// nvidia-smi's screens of help begin like this.

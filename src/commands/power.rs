@@ -1,0 +1,119 @@
+//! `power-profiles` and `power-smoothing`: asked GPU after GPU up to the first
+//! that has no answer; changed likewise, each change told of as it is made.
+
+pub mod profiles;
+pub mod smoothing;
+
+use crate::args::Args;
+use crate::commands::modify::{NOTHING_CHANGED, Named, is_root, unread};
+use crate::error::{Error, Status};
+use crate::nvml::{Gpu, Missing, Reading};
+use crate::spelling::options::{Opt, Takes};
+use crate::spelling::subcommand::{Line, opt};
+
+const DRY_RUN: Opt = opt(
+    "--dry-run",
+    Takes::Nothing,
+    "",
+    "Say what would be changed, and change nothing",
+);
+
+/// What a line asks for, without how and where.
+fn asked(line: &Line) -> Vec<&'static str> {
+    let mut commands = line.commands();
+    commands.retain(|word| *word != DRY_RUN.word());
+    commands
+}
+
+/// The GPUs that a line names.
+fn ids(line: &Line) -> Args {
+    Args::of(line.text("id").map(str::to_owned))
+}
+
+fn one_at_a_time() -> Error {
+    Error::refused("Only one of these options can be used at a time.\n")
+}
+
+/// Tells what is done when it is done.
+pub type Say<'s> = &'s mut dyn FnMut(&str);
+
+/// A change to each GPU in turn.
+struct Change<'c> {
+    /// What it does, as after "Would": `request power profiles 0, 6`.
+    wish: String,
+    /// The same as done: `Requested power profiles 0, 6`.
+    done: String,
+    /// What it changes, as it is now; a dry run tells it.
+    now: &'c dyn Fn(&Gpu) -> Reading<String>,
+    /// Whether it takes root, whom a dry run must know.
+    by_root: bool,
+    /// What is said of a GPU without the feature.
+    unsupported: &'static str,
+    /// The calls.
+    set: &'c dyn Fn(&Gpu) -> Reading<()>,
+}
+
+impl Change<'_> {
+    /// Makes it up to the first failure, or tells what would be done.
+    fn make(&self, gpus: &[Named], dry_run: bool, say: Say) -> Result<(), Error> {
+        for (gpu, bus_id) in gpus {
+            let outcome = match dry_run {
+                true if self.by_root && !is_root() => Err(Missing::NO_PERMISSION),
+                true => Ok(()),
+                false => (self.set)(gpu),
+            };
+            outcome.map_err(|why| {
+                let what = format!("Unable to {} for GPU {bus_id}", self.wish);
+                failed(why, &what, self.unsupported)
+            })?;
+            say(&match dry_run {
+                true => {
+                    let now = (self.now)(gpu).unwrap_or_else(unread);
+                    format!("Would {} for GPU {bus_id}; now {now}.\n", self.wish)
+                }
+                false => format!("{} for GPU {bus_id}.\n", self.done),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Ends a dry run of changes.
+fn end(dry_run: bool, say: Say) {
+    if dry_run {
+        say(NOTHING_CHANGED);
+    }
+}
+
+fn failed(why: Missing, what: &str, unsupported: &'static str) -> Error {
+    match why {
+        Missing::NotSupported => Error::new(Status::NotSupported, unsupported),
+        why => Error::new(why.into(), format!("{what}: {}\n", why.words())),
+    }
+}
+
+fn list(numbers: &[u32]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    numbers.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::spelling::subcommand::Subcommand;
+
+    pub fn line(subcommand: &'static Subcommand, text: &str) -> Result<Line, Error> {
+        let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+        subcommand.read(&words)
+    }
+
+    pub fn refused<T>(
+        subcommand: &'static Subcommand,
+        text: &str,
+        read: fn(&Line) -> Result<T, Error>,
+    ) -> bool {
+        line(subcommand, text).and_then(|line| read(&line)).is_err()
+    }
+}

@@ -1,0 +1,253 @@
+//! `power-profiles`: settings made for a kind of work.
+
+use super::{Change, DRY_RUN, Say, asked, end, failed, ids, list, one_at_a_time};
+use crate::commands::modify::{Named, named};
+use crate::error::{Error, Status};
+use crate::nvml::{Gpu, HIGHEST_PROFILE, Missing, Reading, profiles_of};
+use crate::output;
+use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::uint;
+
+/// `power-profiles`.
+#[rustfmt::skip]
+pub static POWER_PROFILES: Subcommand = Subcommand {
+    name: "power-profiles",
+    about: "Workload power profiles",
+    notes: "Settings made for a kind of work. One at a time of these:",
+    options: &[
+        ID,
+        opt("-l --list", Nothing, "", "The profiles that the GPUs have"),
+        opt("-ld --list-detailed", Nothing, "", "The same with their priorities and conflicts"),
+        opt("-gr --get-requested", Nothing, "", "The profiles that were asked for"),
+        opt("-sr --set-requested", Text, "NUMBERS", "Ask for these profiles too, with commas between them"),
+        opt("-cr --clear-requested", MaybeText, "NUMBERS", "Ask for these profiles no longer; for none without\na number"),
+        opt("-ge --get-enforced", Nothing, "", "The profiles that are in force"),
+        DRY_RUN,
+    ],
+    refuses: Refuses::Tersely,
+    needs: Needs::Command,
+    run: Some(power_profiles),
+};
+
+/// What `power-profiles` asks for.
+#[derive(Debug, PartialEq)]
+enum Profiles {
+    /// `-l`: the profiles that there are; `-ld`: with what is known of them.
+    List {
+        /// `-ld`.
+        detailed: bool,
+    },
+    /// `-gr`: those asked for.
+    Requested,
+    /// `-ge`: those in force.
+    Enforced,
+    /// `-sr`: ask for these too.
+    Request(Vec<u32>),
+    /// `-cr`: ask for these no longer, or for none.
+    Clear(Option<Vec<u32>>),
+}
+
+/// The names of NVML's `NVML_POWER_PROFILE_*`, by number.
+const NAMES: &[&str] = &[
+    "Max-P",
+    "Max-Q",
+    "Compute",
+    "Memory Bound",
+    "Network",
+    "Balanced",
+    "LLM Inference",
+    "LLM Training",
+    "RBM",
+    "DCPCIE",
+    "HMMA Sparse",
+    "HMMA Dense",
+    "Sync Balanced",
+    "HPC",
+    "MIG",
+];
+
+const UNSUPPORTED: &str = "Workload Power Profiles feature is not supported on this device.\n";
+
+fn power_profiles(line: &Line) -> anyhow::Result<()> {
+    let asked = read(line)?;
+    let driver = crate::open()?;
+    let gpus = crate::select(&driver, &ids(line))?;
+    let dry_run = line.has(DRY_RUN.word());
+    output::as_it_happens(|say| profiles(&gpus, &asked, dry_run, say))
+}
+
+fn read(line: &Line) -> Result<Profiles, Error> {
+    let [word] = asked(line)[..] else {
+        return Err(one_at_a_time());
+    };
+    let numbers = || match line.text(word) {
+        Some(text) => profile_numbers(text)
+            .map(Some)
+            .ok_or_else(|| line.invalid(word)),
+        None => Ok(None),
+    };
+    Ok(match word {
+        "list" => Profiles::List { detailed: false },
+        "list-detailed" => Profiles::List { detailed: true },
+        "get-requested" => Profiles::Requested,
+        "get-enforced" => Profiles::Enforced,
+        "set-requested" => Profiles::Request(numbers()?.unwrap_or_default()),
+        _ => Profiles::Clear(numbers()?),
+    })
+}
+
+fn profile_numbers(text: &str) -> Option<Vec<u32>> {
+    let number = |text| uint(text).filter(|&number| number <= HIGHEST_PROFILE);
+    let mut numbers: Vec<u32> = text.split(',').map(number).collect::<Option<_>>()?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Some(numbers)
+}
+
+/// Does what the line asks for.
+fn profiles(gpus: &[Gpu], asked: &Profiles, dry_run: bool, say: Say) -> Result<(), Error> {
+    match asked {
+        Profiles::List { detailed } => ask(gpus, say, |gpu| supported(gpu, *detailed)),
+        Profiles::Requested => ask(gpus, say, |gpu| {
+            current(gpu, |(requested, _)| requested, NONE_REQUESTED)
+        }),
+        Profiles::Enforced => ask(gpus, say, |gpu| {
+            current(gpu, |(_, enforced)| enforced, NONE_ENFORCED)
+        }),
+        Profiles::Request(wanted) => {
+            request(&named(gpus)?, wanted, dry_run, say)?;
+            end(dry_run, say);
+            Ok(())
+        }
+        Profiles::Clear(wanted) => {
+            clear(&named(gpus)?, wanted.as_deref(), dry_run, say)?;
+            end(dry_run, say);
+            Ok(())
+        }
+    }
+}
+
+/// Tells what each GPU answers.
+fn ask(gpus: &[Gpu], say: Say, question: impl Fn(&Gpu) -> Reading<String>) -> Result<(), Error> {
+    for gpu in gpus {
+        gpu.device()
+            .map_err(|why| Error::no_handle(gpu.index(), why))?;
+        say(&question(gpu).map_err(unread)?);
+    }
+    Ok(())
+}
+
+const NONE_REQUESTED: &str = "No profiles are currently requested.\n";
+const NONE_ENFORCED: &str = "No profiles are currently engaged.\n";
+
+fn unread(why: Missing) -> Error {
+    failed(
+        why,
+        "Unable to get Workload Power Profiles information",
+        UNSUPPORTED,
+    )
+}
+
+fn line(profile: u32) -> String {
+    let name = NAMES.get(profile as usize).unwrap_or(&"Unknown");
+    format!("{profile}. {name}\n")
+}
+
+fn supported(gpu: &Gpu, detailed: bool) -> Reading<String> {
+    let mut text = String::new();
+    for profile in gpu.supported_power_profiles()? {
+        text += &line(profile.id);
+        if detailed {
+            text += &format!("\tPriority: {}\n", profile.priority);
+            if !profile.conflicts.is_empty() {
+                text += "\tConflicts with:\n";
+            }
+            for conflict in profile.conflicts {
+                text += &format!("\t\t{}", line(conflict));
+            }
+        }
+    }
+    Ok(text)
+}
+
+type Masks = ([u32; 8], [u32; 8]);
+
+fn current(gpu: &Gpu, which: fn(Masks) -> [u32; 8], none: &str) -> Reading<String> {
+    let profiles = profiles_of(&which(gpu.power_profiles()?));
+    Ok(match profiles.is_empty() {
+        true => none.to_owned(),
+        false => profiles.into_iter().map(line).collect(),
+    })
+}
+
+/// Those asked for now, in a few words.
+fn requested(gpu: &Gpu) -> Reading<String> {
+    let profiles = profiles_of(&gpu.power_profiles()?.0);
+    Ok(match profiles.is_empty() {
+        true => "none are requested".to_owned(),
+        false => format!("{} are requested", list(&profiles)),
+    })
+}
+
+/// Asks all the GPUs for the profiles, if each of them has them all.
+fn request(gpus: &[Named], wanted: &[u32], dry_run: bool, say: Say) -> Result<(), Error> {
+    for (gpu, bus_id) in gpus {
+        let there = gpu.supported_power_profiles().map_err(unread)?;
+        let missing = |id: &&u32| !there.iter().any(|profile| profile.id == **id);
+        if let Some(profile) = wanted.iter().find(missing) {
+            let message = format!("There is no power profile {profile} for GPU {bus_id}\n");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+    }
+    let change = Change {
+        wish: format!("request power profiles {}", list(wanted)),
+        done: format!("Requested power profiles {}", list(wanted)),
+        now: &requested,
+        // NVML tells of no permission that this takes.
+        by_root: false,
+        unsupported: UNSUPPORTED,
+        set: &|gpu| gpu.request_power_profiles(wanted),
+    };
+    change.make(gpus, dry_run, say)
+}
+
+/// Asks for the profiles no longer; without a list for none.
+fn clear(gpus: &[Named], wanted: Option<&[u32]>, dry_run: bool, say: Say) -> Result<(), Error> {
+    let which = wanted.map_or("all requested power profiles".to_owned(), |wanted| {
+        format!("requested power profiles {}", list(wanted))
+    });
+    let change = Change {
+        wish: format!("clear {which}"),
+        done: format!("Cleared {which}"),
+        now: &requested,
+        by_root: false,
+        unsupported: UNSUPPORTED,
+        set: &|gpu| match wanted {
+            Some(wanted) => gpu.clear_power_profiles(wanted),
+            None => gpu.clear_power_profiles(&profiles_of(&gpu.power_profiles()?.0)),
+        },
+    };
+    change.make(gpus, dry_run, say)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::refused;
+    use super::*;
+
+    #[test]
+    fn profiles_are_numbers_with_commas() {
+        assert_eq!(profile_numbers("6,0x1,6"), Some(vec![1, 6]));
+        for text in ["", "1,", "-1", "255", "1 2", "Max-Q"] {
+            assert_eq!(profile_numbers(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn one_thing_is_asked_for() {
+        for text in ["-l -ld", "-sr", "-sr x", "-sr 1 -cr 2"] {
+            assert!(refused(&POWER_PROFILES, text, read), "{text}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! A fault at each NVML call of each option that changes something: on one GPU from the first and from
+//! the second call on, and on the third of eight GPUs. What was not done is never told as done.
+//! Every command here is refused when the program would load another library than the simulated one
+//! (`Case::command` sees to it).
+#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use simulator::golden::Case;
+
+use common::changes::{CHANGES, changes};
+use common::{NVSMI, run, scratch, stdout};
+
+/// The codes, with the exit status of each.
+const CODES: &[(&str, i32)] = &[
+    ("INVALID_ARGUMENT", 2),
+    ("NOT_SUPPORTED", 3),
+    ("NO_PERMISSION", 4),
+    ("FUNCTION_NOT_FOUND", 13),
+    ("GPU_IS_LOST", 15),
+    ("IN_USE", 19),
+    ("TIMEOUT", 255),
+    ("RESET_REQUIRED", 255),
+    ("UNKNOWN", 255),
+];
+
+/// The subcommands that change something; the library of no box has the functions in the second list,
+/// so they succeed by a fault of SUCCESS.
+const SUBCOMMANDS: &[(&[&str], &[&str])] = &[
+    (&["power-profiles", "-sr", "1,6"], &[]),
+    (&["power-profiles", "-cr", "6"], &[]),
+    (&["power-profiles", "-cr"], &[]),
+    (&["power-smoothing", "-s", "1"], &[]),
+    (&["power-smoothing", "-spp", "2"], &[]),
+    (
+        &["power-smoothing", "-p", "1", "-ptf", "50", "-rur", "9000"],
+        &[],
+    ),
+    (&["conf-compute", "-sm", "1024"], &[]),
+];
+
+/// Those about the machine, or a place on its bus.
+const ABOUT_THE_MACHINE: &[(&[&str], &[&str])] = &[
+    (&["drain", "-p", "0000:19:00.0", "-m", "1"], &[]),
+    (
+        &["drain", "-p", "0000:19:00.0", "-m", "1", "-q", "-d"],
+        &["nvmlDeviceDiscoverGpus"],
+    ),
+    (
+        &["drain", "-p", "0000:19:00.0", "-r"],
+        &["nvmlDeviceRemoveGpu_v2"],
+    ),
+    (&["drain", "-d"], &["nvmlDeviceDiscoverGpus"]),
+    (
+        &["conf-compute", "-srs", "1"],
+        &["nvmlSystemSetConfComputeGpusReadyState"],
+    ),
+    (
+        &["conf-compute", "-skr", "60"],
+        &["nvmlSystemSetConfComputeKeyRotationThresholdInfo"],
+    ),
+    (
+        &["-t", "1", "-i", "0"],
+        &[
+            "nvmlUnitGetHandleByIndex",
+            "nvmlUnitGetLedState",
+            "nvmlUnitSetLedState",
+        ],
+    ),
+];
+
+/// A call: function, GPU or "-", return code.
+type Call = (String, String, i32);
+
+/// What a command did.
+struct Run {
+    exit: i32,
+    stdout: String,
+    stderr: String,
+    calls: Vec<Call>,
+}
+
+impl Run {
+    /// How many calls changed a GPU, or else the machine, and whether the last of them did.
+    fn changes(&self, gpu: &str) -> (usize, bool) {
+        let about_it = |call: &&Call| changes(&call.0) && (call.1 == gpu || call.1 == "-");
+        let calls = || self.calls.iter().filter(about_it);
+        let done = calls().filter(|call| call.2 == 0).count();
+        (done, calls().next_back().is_some_and(|call| call.2 == 0))
+    }
+}
+
+fn nvsmi(faults: &[String], args: &[&str], log: &str) -> Run {
+    let log = scratch(log);
+    let case = Case {
+        simulated: "changeable".to_owned(),
+        faults: faults.to_vec(),
+        args: args.iter().map(|&arg| arg.to_owned()).collect(),
+        ..Case::default()
+    };
+    let output = case
+        .command(Path::new(NVSMI))
+        .expect("a simulated box")
+        .env("NVSMI_SIMULATOR_CALLS", &log)
+        .output()
+        .expect("nvsmi runs");
+    let text = std::fs::read_to_string(&log).unwrap_or_default();
+    let call = |line: &str| {
+        let mut words = line.split(' ').map(str::to_owned);
+        let (function, gpu, code) = (words.next()?, words.next()?, words.next()?);
+        Some((function, gpu, code.parse().ok()?))
+    };
+    Run {
+        exit: output.status.code().unwrap_or(-1),
+        stdout: stdout(&output),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        calls: text.lines().filter_map(call).collect(),
+    }
+}
+
+/// A fault to try.
+struct Trial {
+    args: Vec<&'static str>,
+    /// The faults of every run.
+    base: Vec<String>,
+    fault: String,
+    status: i32,
+    /// What is printed without the fault.
+    good: String,
+    /// The GPUs meant.
+    gpus: Vec<usize>,
+}
+
+/// Every fault for a line.
+fn trials(
+    line: &[&'static str],
+    succeed: &[&str],
+    gpus: &[usize],
+    place: &str,
+    found: &mut Vec<Trial>,
+) {
+    let base: Vec<String> = succeed
+        .iter()
+        .map(|function| format!("{function}:SUCCESS"))
+        .collect();
+    let good = nvsmi(&base, line, "modify-faults-good");
+    assert_eq!(good.exit, 0, "{line:?}: {}", good.stdout);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    // What is not about the third GPU cannot fail for it.
+    let there = |call: &&Call| place.is_empty() || place == format!("@{}", call.1);
+    for (function, _, _) in good.calls.iter().filter(there) {
+        // The parts of a call for several fields count with it.
+        *counts
+            .entry(function.split('.').next().unwrap_or(function))
+            .or_default() += 1;
+    }
+    for (function, count) in counts {
+        let again = format!("{place}+2");
+        let places = [place, &again];
+        for place in &places[..count.min(2)] {
+            for (code, status) in CODES {
+                found.push(Trial {
+                    args: line.to_vec(),
+                    base: base.clone(),
+                    fault: format!("{function}:{code}{place}"),
+                    status: *status,
+                    good: good.stdout.clone(),
+                    gpus: gpus.to_vec(),
+                });
+            }
+        }
+    }
+}
+
+/// Whether a line tells why a GPU or unit was left as it was.
+fn excuse(line: &str) -> bool {
+    let reasons = [
+        "already",
+        "not supported",
+        "Not Supported",
+        "cannot be changed",
+    ];
+    reasons.iter().any(|reason| line.contains(reason))
+}
+
+/// What is wrong with what came of a fault.
+fn complaint(trial: &Trial, run: &Run, bus_ids: &[String]) -> Option<&'static str> {
+    if !((0..=30).contains(&run.exit) || run.exit == 255) {
+        return Some("not an exit status of nvsmi's");
+    }
+    if !run.stderr.is_empty() {
+        return Some("something on stderr");
+    }
+    if run.exit != 0 {
+        if run.stdout.contains("All done.") {
+            return Some("done after a failure");
+        }
+        if run.stdout.trim().is_empty() {
+            return Some("a failure without a word");
+        }
+        // drain has one status for all failures.
+        if run.exit != trial.status && trial.args[0] != "drain" {
+            return Some("the status of something else");
+        }
+    }
+    for &gpu in &trial.gpus {
+        let bus_id = &*bus_ids[gpu];
+        let about_it = |line: &&str| line.contains(bus_id);
+        let (changes, changed) = run.changes(&gpu.to_string());
+        let excused = run.stdout.lines().filter(about_it).any(excuse);
+        let claims = trial.good.lines().filter(about_it).filter(|claim| {
+            let said = run.stdout.lines().any(|line| line == *claim);
+            said && !claim.contains("already") && !claim.starts_with("Warning")
+        });
+        if claims.count() > changes {
+            return Some("told as done and not done");
+        }
+        if run.exit == 0 && !changed && !excused {
+            return Some("success, and neither done nor excused");
+        }
+    }
+    let excused = run.stdout.lines().any(excuse);
+    if trial.gpus.is_empty() && run.exit == 0 && !run.changes("-").1 && !excused {
+        return Some("success of nothing");
+    }
+    None
+}
+
+#[test]
+fn what_was_not_done_is_never_told_as_done() {
+    let mut found = Vec::new();
+    let lines = CHANGES.iter().map(|(line, _)| (*line, &[][..]));
+    for (line, succeed) in lines.chain(SUBCOMMANDS.iter().copied()) {
+        let one: Vec<&str> = [line, &["-i", "4"]].concat();
+        trials(&one, succeed, &[4], "", &mut found);
+        let all: Vec<usize> = (0..8).collect();
+        trials(line, succeed, &all, "@2", &mut found);
+    }
+    for (line, succeed) in ABOUT_THE_MACHINE {
+        trials(line, succeed, &[], "", &mut found);
+    }
+    let options: BTreeSet<&[&str]> = found.iter().map(|trial| &*trial.args).collect();
+    assert!(
+        options.len() > 60 && found.len() > 3000,
+        "{} faults",
+        found.len()
+    );
+
+    let ids = run(
+        "changeable",
+        &["--query-gpu=pci.bus_id", "--format=csv,noheader"],
+    );
+    let bus_ids: Vec<String> = stdout(&ids).lines().map(str::to_owned).collect();
+    let next = AtomicUsize::new(0);
+    let complaints = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for worker in 0..workers {
+            let (next, found, complaints, bus_ids) = (&next, &found, &complaints, &bus_ids);
+            scope.spawn(move || {
+                while let Some(trial) = found.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut faults = vec![trial.fault.clone()];
+                    faults.extend(trial.base.iter().cloned());
+                    let run = nvsmi(&faults, &trial.args, &format!("modify-faults-{worker}"));
+                    if let Some(complaint) = complaint(trial, &run, bus_ids) {
+                        let line = trial.args.join(" ");
+                        let (exit, text) = (run.exit, &run.stdout);
+                        let told = format!("{line} [{}]: {complaint}: {exit} {text}", trial.fault);
+                        complaints.lock().expect("the list").push(told);
+                    }
+                }
+            });
+        }
+    });
+    let complaints = complaints.into_inner().expect("the list");
+    assert!(
+        complaints.is_empty(),
+        "{} of {} faults:\n{}",
+        complaints.len(),
+        found.len(),
+        complaints[..complaints.len().min(40)].join("\n")
+    );
+}
