@@ -171,3 +171,60 @@ fn connections_cost_no_more_questions_than_pairs() {
     assert_eq!(asked("h100x8", &["nvlink", "-s", "-i", "0"], handle), 1);
     assert_eq!(asked("h100x8", &["topo", "-p", "-i", "0,1"], handle), 2);
 }
+
+#[test]
+fn what_cannot_change_is_asked_once_in_a_loop() {
+    let fields = "index,uuid,name,serial,driver_version,vbios_version,pci.bus_id,pcie.link.gen.max,\
+        utilization.gpu,memory.used,power.draw,temperature.gpu";
+    let query = format!("--query-gpu={fields}");
+    // What is asked of one GPU for each sample; everything else is asked once, and the driver's
+    // version twice, for nvml-wrapper.
+    let table = [
+        "nvmlDeviceGetComputeMode",
+        "nvmlDeviceGetComputeRunningProcesses_v3",
+        "nvmlDeviceGetDisplayActive",
+        "nvmlDeviceGetEccMode",
+        "nvmlDeviceGetEnforcedPowerLimit",
+        "nvmlDeviceGetFanSpeed",
+        "nvmlDeviceGetGraphicsRunningProcesses_v3",
+        "nvmlDeviceGetMPSComputeRunningProcesses_v3",
+        "nvmlDeviceGetMemoryInfo_v2",
+        "nvmlDeviceGetMigMode",
+        "nvmlDeviceGetPerformanceState",
+        "nvmlDeviceGetPersistenceMode",
+        "nvmlDeviceGetPowerUsage",
+        "nvmlDeviceGetTemperatureV",
+        "nvmlDeviceGetTotalEccErrors",
+        "nvmlDeviceGetUtilizationRates",
+        "nvmlSystemGetProcessName",
+    ];
+    let numbers = [
+        "nvmlDeviceGetMemoryInfo_v2",
+        "nvmlDeviceGetPowerUsage",
+        "nvmlDeviceGetTemperatureV",
+        "nvmlDeviceGetUtilizationRates",
+    ];
+    for (name, args, moving) in [
+        ("query", &query[..], &numbers[..]),
+        ("table", "-col=1", &table),
+    ] {
+        let log = scratch(&format!("calls-loop-{name}"));
+        let mut child = nvsmi("h200-busy")
+            .args([args, "-lms", "50"])
+            .env("NVSMI_SIMULATOR_CALLS", &log)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("nvsmi runs");
+        std::thread::sleep(std::time::Duration::from_millis(800));
+        child.kill().expect("it runs");
+        child.wait().expect("its end");
+        let text = std::fs::read_to_string(&log).expect("a log");
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for function in text.lines().filter_map(|line| line.split(' ').next()) {
+            *counts.entry(function).or_default() += 1;
+        }
+        counts.retain(|function, count| *count > 1 && *function != "nvmlSystemGetDriverVersion");
+        let again: Vec<&str> = counts.into_keys().collect();
+        assert_eq!(again, moving, "{name}");
+    }
+}

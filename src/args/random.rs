@@ -50,7 +50,7 @@ fn word() -> impl Strategy<Value = OsString> {
     let known = prop::sample::select(options);
     let text = "\\PC{0,12}".prop_map(OsString::from);
     let bytes = prop::collection::vec(any::<u8>(), 0..6)
-        .prop_map(|bytes| std::os::unix::ffi::OsStringExt::from_vec(bytes));
+        .prop_map(std::os::unix::ffi::OsStringExt::from_vec);
     let joined =
         (known.clone(), "\\PC{0,8}").prop_map(|(name, value)| format!("{name}={value}").into());
     prop_oneof![

@@ -73,6 +73,7 @@ pub struct Driver {
     nvml: &'static Nvml,
     count: OnceLock<Reading<u32>>,
     version: OnceLock<Reading<String>>,
+    cuda_version: OnceLock<(i32, i32)>,
 }
 
 impl Driver {
@@ -86,6 +87,7 @@ impl Driver {
                         nvml: Box::leak(Box::new(nvml)),
                         count: OnceLock::new(),
                         version: OnceLock::new(),
+                        cuda_version: OnceLock::new(),
                     });
                 }
                 Ok(Err(NvmlError::LibloadingError(_))) => {}
@@ -117,7 +119,7 @@ impl Driver {
     pub fn close(self) {
         let f = &self.lib().nvmlShutdown;
         // There is nothing to be done about one that fails.
-        let _ = raw::ask_driver(f, |f| system::shutdown(f));
+        let _ = raw::ask_driver(f, system::shutdown);
     }
 
     /// For the questions that other files here put.
@@ -151,8 +153,12 @@ impl Driver {
     /// The newest CUDA that the driver serves, major and minor,
     /// `nvmlSystemGetCudaDriverVersion_v2`.
     pub fn cuda_version(&self) -> Reading<(i32, i32)> {
-        let version: i32 = system::get(&self.lib().nvmlSystemGetCudaDriverVersion_v2)?;
-        Ok((version / 1000, version % 1000 / 10))
+        if let Some(&version) = self.cuda_version.get() {
+            return Ok(version);
+        }
+        let number: i32 = system::get(&self.lib().nvmlSystemGetCudaDriverVersion_v2)?;
+        let version = (number / 1000, number % 1000 / 10);
+        Ok(*self.cuda_version.get_or_init(|| version))
     }
 
     /// GPUs that the driver was told to leave alone, as (bus id, UUID),
