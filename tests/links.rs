@@ -163,7 +163,7 @@ fn sweep(number: usize, simulated: &str, args: &[&str]) -> (usize, Vec<String>) 
         }
         for (code, words, status) in CODES {
             let fault = format!("{function}:{code}");
-            let given = run(simulated, &[fault.clone()], args);
+            let given = run(simulated, std::slice::from_ref(&fault), args);
             count += 1;
             if let Some(problem) = problem(&healthy, &given, words, *status) {
                 let code = given.status.code();
