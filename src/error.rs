@@ -208,6 +208,13 @@ impl Error {
         Self::new(missing.into(), message)
     }
 
+    /// A GPU does not tell how many links it has, so that it is left out.
+    pub fn uncounted(links: &str, index: u32, missing: Missing) -> Self {
+        let words = missing.words();
+        let message = format!("Unable to determine the {links} of GPU {index}: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
     /// No GPU has C2C links.
     pub fn no_c2c() -> Self {
         Self::new(Status::NotSupported, "No Devices support C2C.\n")

@@ -345,7 +345,13 @@ fn a_pair_of_gpus_that_cannot_be_asked_keeps_its_place() {
         "deaf",
         "inherits = \"gb200-x4\"\n[[fault]]\nfunction = \"nvmlDeviceGetP2PStatus\"\ncode = \"UNKNOWN\"\n",
     );
-    let matrix = shown(&deaf, &["topo", "-p2p", "n"]);
+    let output = run(&deaf, &["topo", "-p2p", "n"]);
+    let matrix = stdout(&output);
+    assert_eq!(output.status.code(), Some(255));
+    assert!(
+        matrix.ends_with("for the specified p2p Index\n\n"),
+        "{matrix}"
+    );
     assert_eq!(matrix.lines().nth(2), Some(" GPU1\tU\tX\tU\tU\t"));
     let lost = stdout(&run("lost", &["topo", "-p2p", "r"]));
     assert!(!lost.contains("\n GPU3\t"), "{lost}");

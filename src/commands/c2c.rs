@@ -1,10 +1,10 @@
 //! `c2c`: the links between a GPU and the CPU on its module.
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Reading, field};
+use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
 use super::nvlink::gigabytes;
-use super::present::{Present, count, heading};
+use super::present::{Present, count, heading, if_any};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing};
@@ -57,12 +57,22 @@ fn c2c(line: &Line) -> anyhow::Result<()> {
 
 fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
-    let linked: Vec<(&Gpu, u32)> = gpus
-        .iter()
-        .filter_map(|gpu| Some((gpu, gpu.c2c_link_count().ok().filter(|&links| links > 0)?)))
-        .collect();
+    let mut uncounted = Ok(());
+    let mut linked: Vec<(&Gpu, u32)> = Vec::new();
+    for gpu in gpus.iter() {
+        match if_any(gpu.c2c_link_count()) {
+            Ok(0) => {}
+            Ok(links) => linked.push((gpu, links)),
+            Err(missing) => {
+                uncounted = uncounted.and(Err(Error::uncounted("C2C links", gpu.index(), missing)));
+            }
+        }
+    }
+    if gpus.is_empty() {
+        gpus.none_left_out()?;
+    }
     if linked.is_empty() {
-        return Err(Error::no_c2c());
+        return uncounted.and(Err(Error::no_c2c()));
     }
     let only = line
         .number("link")
@@ -81,7 +91,7 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
             view(&links, out)?;
         }
     }
-    gpus.none_left_out()
+    uncounted.and(gpus.none_left_out())
 }
 
 /// The C2C links of a GPU.
@@ -150,7 +160,12 @@ impl<'g, 'd> Links<'g, 'd> {
 fn status(links: &Links, out: &mut Vec<u8>) -> Result<(), Error> {
     for (link, values) in links.ask_shown(&[field::C2C_LINK_GET_MAX_BW]) {
         if !links.is_up(link) {
-            put(out, &format!("\t C2C Link {link}: <inactive>\n"));
+            let state = links.up.get(link as usize).copied();
+            let word = match state.unwrap_or(Err(Missing::UNKNOWN)) {
+                Ok(_) | Err(Missing::NotSupported) => "<inactive>",
+                Err(missing) => missing.words(),
+            };
+            put(out, &format!("\t C2C Link {link}: {word}\n"));
             continue;
         }
         for speed in values {
@@ -207,7 +222,6 @@ fn power_state(reading: Reading<i64>) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvml::Missing;
 
     #[test]
     fn power_states_have_words() {

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field};
 
-use super::present::{Present, heading};
+use super::present::{Present, heading, if_any};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
@@ -106,18 +106,27 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         bandwidth_mode(driver, out)?;
         return gpus.none_left_out();
     }
+    let mut uncounted = Ok(());
     for gpu in gpus.iter() {
         // A GPU without NVLinks is passed over.
-        let Some(links) = Links::of(gpu, line) else {
-            continue;
+        let links = match Links::of(gpu, line) {
+            Ok(Some(links)) => links,
+            Ok(None) => continue,
+            Err(missing) => {
+                uncounted = uncounted.and(Err(Error::uncounted("NVLinks", gpu.index(), missing)));
+                continue;
+            }
         };
         heading(gpu, out);
         for (_, view) in VIEWS.iter().filter(|(option, _)| line.has(option)) {
             view(&links, line, out)?;
         }
     }
-    gpus.none_left_out()
+    uncounted.and(gpus.none_left_out())
 }
+
+/// A link, and its answers.
+type OfLink = (u32, Vec<Reading<i64>>);
 
 /// The NVLinks of a GPU.
 struct Links<'g, 'd> {
@@ -130,8 +139,11 @@ struct Links<'g, 'd> {
 }
 
 impl<'g, 'd> Links<'g, 'd> {
-    fn of(gpu: &'g Gpu<'d>, line: &Line) -> Option<Self> {
-        let count = gpu.link_count().ok().filter(|&count| count > 0)?;
+    fn of(gpu: &'g Gpu<'d>, line: &Line) -> Reading<Option<Self>> {
+        let count = if_any(gpu.link_count())?;
+        if count == 0 {
+            return Ok(None);
+        }
         let mut links = Self {
             gpu,
             count,
@@ -143,7 +155,7 @@ impl<'g, 'd> Links<'g, 'd> {
         if VIEWS.iter().any(|(option, _)| line.has(option)) {
             links.up = links.ask(field::NVLINK_GET_STATE);
         }
-        Some(links)
+        Ok(Some(links))
     }
 
     /// A field of every link, one call.
@@ -153,14 +165,15 @@ impl<'g, 'd> Links<'g, 'd> {
     }
 
     /// Several fields of each link to show that is up, one call.
-    fn ask_shown(&self, fields: &[u32]) -> Vec<(u32, Vec<Reading<i64>>)> {
-        let links = || self.shown_up();
-        let ids: Vec<(u32, u32)> = links()
-            .flat_map(|link| fields.iter().map(move |&field| (field, link)))
+    fn ask_shown(&self, fields: &[u32]) -> Result<Vec<OfLink>, Error> {
+        let links = self.shown_up()?;
+        let ids: Vec<(u32, u32)> = links
+            .iter()
+            .flat_map(|&link| fields.iter().map(move |&field| (field, link)))
             .collect();
         let values = self.gpu.numbers(&ids);
         let each = values.chunks(fields.len().max(1)).map(<[_]>::to_vec);
-        links().zip(each).collect()
+        Ok(links.into_iter().zip(each).collect())
     }
 
     /// The links to show.
@@ -188,9 +201,16 @@ impl<'g, 'd> Links<'g, 'd> {
         }
     }
 
-    /// Those to show that are up.
-    fn shown_up(&self) -> impl Iterator<Item = u32> {
-        self.shown().filter(|&link| self.is_up(link))
+    /// Those to show that are up; one that does not know such a state is not.
+    fn shown_up(&self) -> Result<Vec<u32>, Error> {
+        let mut links = Vec::new();
+        for link in self.shown() {
+            let unknown = self.up.get(link as usize) == Some(&Err(Missing::NotSupported));
+            if !unknown && self.state(link)? {
+                links.push(link);
+            }
+        }
+        Ok(links)
     }
 
     /// Whether `-l` names a link that the GPU does not have.
@@ -204,7 +224,7 @@ impl<'g, 'd> Links<'g, 'd> {
         for link in self.shown() {
             self.state(link)?;
         }
-        if self.shown_up().next().is_some() {
+        if !self.shown_up()?.is_empty() {
             return Ok(true);
         }
         match self.only {
@@ -262,7 +282,7 @@ fn capabilities(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
         "SLI is supported",
         "Link is supported",
     ];
-    for link in links.shown_up() {
+    for link in links.shown_up()? {
         for (capability, name) in (0..).zip(NAMES) {
             let can = links
                 .gpu
@@ -282,7 +302,7 @@ fn capabilities(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
 
 /// `-p`.
 fn remote_ids(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    for link in links.shown_up() {
+    for link in links.shown_up()? {
         let remote = links.gpu.link_remote(link).map_err(|missing| {
             let words = missing.words();
             let message = format!(
@@ -322,11 +342,22 @@ fn remote_links(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
 /// `-cBridge`: nothing is said of a board with a bridge to its neighbour. GPUs
 /// on one base board have none, nor has one whose links lead to nothing.
 fn bridges(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    let to_switches = links.gpu.switch_link_count().unwrap_or(0) > 0;
-    let bridged =
-        || (0..links.count).any(|link| links.is_up(link) && links.gpu.link_remote(link).is_ok());
-    if to_switches || !bridged() {
-        put(out, "Not enough NVLinks\n");
+    let bridged = || {
+        if if_any(links.gpu.switch_link_count())? > 0 {
+            return Ok(false);
+        }
+        for link in (0..links.count).filter(|&link| links.is_up(link)) {
+            match links.gpu.link_remote(link) {
+                Err(Missing::NotSupported) => {}
+                remote => return remote.map(|_| true),
+            }
+        }
+        Ok(false)
+    };
+    match bridged() {
+        Ok(true) => {}
+        Ok(false) => put(out, "Not enough NVLinks\n"),
+        Err(missing) => return Err(Error::uncounted("NVLinks", links.gpu.index(), missing)),
     }
     Ok(())
 }

@@ -57,6 +57,14 @@ impl<'d> Deref for Present<'d> {
     }
 }
 
+/// An answer, or nothing where there is no such thing; a failure stays one.
+pub fn if_any<T: Default>(reading: Reading<T>) -> Reading<T> {
+    match reading {
+        Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND) => Ok(T::default()),
+        reading => reading,
+    }
+}
+
 /// The line above what is said of a GPU.
 pub fn heading(gpu: &Gpu, out: &mut Vec<u8>) {
     let shown = |text: Reading<String>| {

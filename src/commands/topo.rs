@@ -3,10 +3,10 @@
 use std::io::IsTerminal;
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Level, Missing, P2pCapability, Place, Reading, Sysfs};
+use crate::nvml::{Driver, Gpu, Level, Missing, P2pCapability, P2pStatus, Place, Reading, Sysfs};
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
 
-use super::present::Present;
+use super::present::{Present, if_any};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
@@ -77,7 +77,7 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     if let Some(letter) = line.text("p2pstatus") {
         let capability = capability(letter)?;
         let gpus = Present::all(driver).map_err(Error::count)?;
-        p2p(&gpus, capability, out);
+        p2p(&gpus, capability, out)?;
         left_out = left_out.and(gpus.none_left_out());
     }
     if line.has("get-numa-id-of-nearby-cpu") {
@@ -264,9 +264,9 @@ fn capability(letter: &str) -> Result<P2pCapability, Error> {
     Ok(*capability)
 }
 
-/// `-p2p`.
-fn p2p(gpus: &[Gpu], capability: P2pCapability, out: &mut Vec<u8>) {
-    let rows: Vec<_> = gpus
+/// `-p2p`: the pairs that could be asked, then whether any could not.
+fn p2p(gpus: &[Gpu], capability: P2pCapability, out: &mut Vec<u8>) -> Result<(), Error> {
+    let rows: Vec<(u32, Vec<Option<Reading<P2pStatus>>>)> = gpus
         .iter()
         .map(|gpu| {
             let cells = gpus.iter().map(|other| match other.index() == gpu.index() {
@@ -278,6 +278,13 @@ fn p2p(gpus: &[Gpu], capability: P2pCapability, out: &mut Vec<u8>) {
         .collect();
     let there: Vec<u32> = gpus.iter().map(Gpu::index).collect();
     peers(&there, &rows, std::io::stdout().is_terminal(), out);
+    let mut cells = rows.iter().flat_map(|(_, cells)| cells).flatten();
+    match cells.any(Result::is_err) {
+        false => Ok(()),
+        true => Err(Error::failed(
+            "Failed to display p2p capability matrix for the specified p2p Index\n\n",
+        )),
+    }
 }
 
 /// A GPU with what the matrix needs of it.
@@ -299,8 +306,7 @@ fn facts(gpus: &[Gpu], sysfs: &Sysfs, kind: Kind) -> Result<Matrix, Error> {
     let nodes: Vec<Node> = gpus
         .iter()
         .map(|gpu| node(gpu, sysfs, kind, gpus.len() > 1))
-        .collect::<Reading<_>>()
-        .map_err(|_| no_matrix())?;
+        .collect::<Result<_, _>>()?;
     if nodes.is_empty() {
         return Err(no_matrix());
     }
@@ -308,21 +314,20 @@ fn facts(gpus: &[Gpu], sysfs: &Sysfs, kind: Kind) -> Result<Matrix, Error> {
         Kind::Drives => sysfs.nvme_drives(),
         Kind::All | Kind::Pci => sysfs.network_cards(),
     };
-    let between_gpus: Vec<Vec<String>> = pairs(&nodes, connection);
-    let between_others: Vec<Vec<String>> = pairs(&others, |(_, one), (_, two)| {
-        label(one.level(two)).to_owned()
-    });
+    let between_gpus = match kind {
+        Kind::Drives => vec![Vec::new(); nodes.len()],
+        Kind::All | Kind::Pci => pairs(&nodes, connection)?,
+    };
+    let between_others = pairs(&others, |(_, one), (_, two)| {
+        Ok(label(one.level(two)).to_owned())
+    })?;
     let across = |node: &Node, (_, other): &(String, Place)| {
         let level = node.place.as_ref().map(|place| place.level(other));
         level.map_or("Unknown", label).to_owned()
     };
     let mut rows = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
-        let to_gpus = if kind == Kind::Drives {
-            Vec::new()
-        } else {
-            between_gpus[at].clone()
-        };
+        let to_gpus = between_gpus[at].clone();
         rows.push(Row {
             name: format!("GPU{}", node.gpu.index()),
             cells: to_gpus
@@ -362,8 +367,8 @@ fn node<'g, 'd>(
     sysfs: &Sysfs,
     kind: Kind,
     several: bool,
-) -> Reading<Node<'g, 'd>> {
-    let pci = gpu.pci()?;
+) -> Result<Node<'g, 'd>, Error> {
+    let pci = gpu.pci().map_err(|_| no_matrix())?;
     let mut node = Node {
         gpu,
         place: sysfs.place(&pci),
@@ -374,33 +379,57 @@ fn node<'g, 'd>(
         remotes: Vec::new(),
     };
     // A GPU that fails now would have wrong cells.
-    if let Err(missing @ Missing::Failed(_)) = node.cpus {
-        return Err(missing);
+    if let Err(Missing::Failed(_)) = node.cpus {
+        return Err(no_matrix());
     }
-    if kind == Kind::All
-        && several
-        && let Ok(links) = gpu.link_count()
-    {
-        node.switched = gpu.switch_link_count().unwrap_or(0);
-        if node.switched == 0 {
-            let remotes = (0..links).filter_map(|link| gpu.link_remote(link).ok());
-            node.remotes = remotes.map(|pci| pci.bus_id).collect();
-        }
+    if kind == Kind::All && several {
+        (node.switched, node.remotes) =
+            links(gpu).map_err(|missing| no_matrix_for("the NVLinks", gpu, missing))?;
     }
     Ok(node)
 }
 
+/// How many NVLinks lead to switches, and if none do, where the others lead.
+fn links(gpu: &Gpu) -> Reading<(u32, Vec<String>)> {
+    let count = if_any(gpu.link_count())?;
+    if count == 0 {
+        return Ok((0, Vec::new()));
+    }
+    let switched = if_any(gpu.switch_link_count())?;
+    if switched > 0 {
+        return Ok((switched, Vec::new()));
+    }
+    let mut remotes = Vec::new();
+    for link in 0..count {
+        match gpu.link_remote(link) {
+            Ok(pci) => remotes.push(pci.bus_id),
+            // Nothing is at the other end.
+            Err(Missing::NotSupported) => {}
+            Err(missing) => return Err(missing),
+        }
+    }
+    Ok((0, remotes))
+}
+
+/// The same, with what could not be read and why: a wrong connection is worse
+/// than none.
+fn no_matrix_for(what: &str, gpu: &Gpu, missing: Missing) -> Error {
+    let (index, words) = (gpu.index(), missing.words());
+    Error::failed(format!(
+        "Unable to determine {what} of GPU {index}: {words}\nFailed to run topology matrix\n\n"
+    ))
+}
+
 /// How two GPUs are connected: the NVLinks between them, through switches or
 /// not, and else what they share of the PCI bus.
-fn connection(one: &Node, two: &Node) -> String {
+fn connection(one: &Node, two: &Node) -> Result<String, Error> {
     let direct = one.remotes.iter().filter(|id| **id == two.bus_id).count();
     match one.switched.min(two.switched) as usize + direct {
-        0 => one
-            .gpu
-            .common_ancestor(two.gpu)
-            .map_or("Unknown", label)
-            .to_owned(),
-        links => format!("NV{links}"),
+        0 => match one.gpu.common_ancestor(two.gpu) {
+            Ok(level) => Ok(label(level).to_owned()),
+            Err(missing) => Err(no_matrix_for("the PCI connections", one.gpu, missing)),
+        },
+        links => Ok(format!("NV{links}")),
     }
 }
 
@@ -415,14 +444,17 @@ fn label(level: Level) -> &'static str {
 }
 
 /// A square of cells: each pair is asked once and told in both directions.
-fn pairs<T>(items: &[T], tell: impl Fn(&T, &T) -> String) -> Vec<Vec<String>> {
+fn pairs<T>(
+    items: &[T],
+    tell: impl Fn(&T, &T) -> Result<String, Error>,
+) -> Result<Vec<Vec<String>>, Error> {
     let mut cells = vec![vec![" X ".to_owned(); items.len()]; items.len()];
     for (at, one) in items.iter().enumerate() {
         for (to, two) in items.iter().enumerate().skip(at + 1) {
-            let told = tell(one, two);
+            let told = tell(one, two)?;
             cells[to][at].clone_from(&told);
             cells[at][to] = told;
         }
     }
-    cells
+    Ok(cells)
 }

@@ -1,7 +1,7 @@
 //! The matrices of `topo`: who is connected with whom, and how.
 
 use super::put;
-use crate::nvml::{P2pStatus, Reading};
+use crate::nvml::{Missing, P2pStatus, Reading};
 
 /// What a matrix is about.
 #[derive(Clone, Copy, PartialEq)]
@@ -111,9 +111,10 @@ pub fn matrix(matrix: &Matrix, terminal: bool, out: &mut Vec<u8>) {
         }
         match &row.affinity {
             Some(Affinity { cpus, memory, own }) => {
-                let shown = |set: &Reading<Vec<u32>>| {
-                    set.as_ref()
-                        .map_or_else(|_| String::new(), |set| ranges(set))
+                let shown = |set: &Reading<Vec<u32>>| match set {
+                    Ok(set) => ranges(set),
+                    Err(Missing::NotSupported) => String::new(),
+                    Err(missing) => missing.words().to_owned(),
                 };
                 put(
                     out,

@@ -1,12 +1,13 @@
 //! What the NVLinks counted: `-e`, `-ec` and `-gt`.
 
-use crate::commands::present::count;
+use crate::commands::present::{count, if_any};
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, field};
 use crate::render::put;
 use crate::spelling::subcommand::Line;
 
 use super::Links;
+use super::modes::no_device_type;
 
 /// The counters of `-e` up to Hopper.
 const ERRORS: &[(&str, u32)] = &[
@@ -51,13 +52,13 @@ pub fn errors(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     if !links.any_up("NVLink errors", out)? {
         return Ok(());
     }
-    let newer = is_blackwell(links.gpu);
+    let newer = is_blackwell(links.gpu)?;
     let rows = if newer { COUNTERS } else { ERRORS };
     let mut fields: Vec<u32> = rows.iter().map(|&(_, field)| field).collect();
     if newer {
         fields.extend((0..FEC_HISTORIES).map(|place| FEC_HISTORY + place));
     }
-    for (link, values) in links.ask_shown(&fields) {
+    for (link, values) in links.ask_shown(&fields)? {
         let mut values = values.into_iter();
         let mut row =
             |name: &str, value: String| put(out, &format!("\t Link {link}: {name}: {value}\n"));
@@ -95,22 +96,22 @@ fn error_rate(reading: Reading<i64>) -> String {
 /// Blackwell in the numbers of `nvmlDeviceGetArchitecture`.
 pub const BLACKWELL: u32 = 10;
 
-fn is_blackwell(gpu: &Gpu) -> bool {
-    gpu.architecture()
-        .is_ok_and(|architecture| architecture >= BLACKWELL)
+fn is_blackwell(gpu: &Gpu) -> Result<bool, Error> {
+    let architecture = if_any(gpu.architecture()).map_err(no_device_type)?;
+    Ok(architecture >= BLACKWELL)
 }
 
 /// `-ec`: NVML has no public question for lanes, and newer GPUs have none at all.
 /// Either ends the answer, the latter without a failure.
 pub fn lane_errors(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    if is_blackwell(links.gpu) {
+    if is_blackwell(links.gpu)? {
         return Err(Error::new(Status::Success, "Device not supported\n"));
     }
     if !links.any_up("NVLink errors", out)? {
         return Ok(());
     }
     let missing = Missing::NotSupported;
-    links.shown_up().next().map_or(Ok(()), |link| {
+    links.shown_up()?.first().map_or(Ok(()), |link| {
         let words = missing.words();
         let message =
             format!("NVML: Unable to retrieve NvLink ECC error counter for link {link}: {words}\n");
@@ -167,7 +168,7 @@ pub fn throughput(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<(), E
     }
     let kinds = || KINDS.iter().filter(|(kind, _, _)| asked.contains(*kind));
     let fields: Vec<u32> = kinds().flat_map(|(_, _, fields)| *fields).collect();
-    for (link, values) in links.ask_shown(&fields) {
+    for (link, values) in links.ask_shown(&fields)? {
         let mut values = values.into_iter();
         for (_, name, _) in kinds() {
             for (way, value) in ["Tx", "Rx"].into_iter().zip(&mut values) {

@@ -52,7 +52,7 @@ pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error
         field::NVLINK_GET_POWER_STATE,
         field::NVLINK_GET_POWER_THRESHOLD,
     ];
-    for (link, values) in links.ask_shown(&fields) {
+    for (link, values) in links.ask_shown(&fields)? {
         let mode = match values[0] {
             Ok(0) => "High Speed State",
             Ok(1) => "Low Power State",
@@ -121,7 +121,7 @@ pub fn set_low_power(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<()
 }
 
 /// The GPU does not tell its architecture.
-fn no_device_type(missing: Missing) -> Error {
+pub fn no_device_type(missing: Missing) -> Error {
     Error::unread(missing, "Unable to get device type\n")
 }
 

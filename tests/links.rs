@@ -1,0 +1,279 @@
+//! The links of GPUs where NVML fails: `topo`, `nvlink`, `c2c` and `pci`, every function that a line
+//! needs, with every kind of failure. And what their setters leave behind.
+#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use simulator::golden::Case;
+
+use common::{NVSMI, scratch, stdout};
+
+/// NVML's codes, the words for them, and the exit status that passes them on.
+const CODES: &[(&str, &str, i32)] = &[
+    ("INVALID_ARGUMENT", "Invalid Argument", 2),
+    ("NO_PERMISSION", "Insufficient Permissions", 4),
+    ("NOT_FOUND", "Not Found", 6),
+    ("TIMEOUT", "Timeout", 255),
+    ("GPU_IS_LOST", "GPU is lost", 15),
+    ("RESET_REQUIRED", "GPU requires reset", 255),
+    ("IN_USE", "In use by another client", 19),
+    ("UNKNOWN", "Unknown Error", 255),
+];
+
+/// Lines with a box on which each has something to tell.
+const LINES: &[(&str, &[&str])] = &[
+    ("h100-nvl-x4", &["topo", "-m"]),
+    ("l40s-x4", &["topo", "-m"]),
+    ("h100x8", &["topo", "-m"]),
+    ("l40s-x4", &["topo", "-mp"]),
+    ("l40s-x4", &["topo", "-p2p", "r"]),
+    ("l40s-x4", &["topo", "-p2p", "n"]),
+    ("l40s-x4", &["topo", "-c", "0"]),
+    ("l40s-x4", &["topo", "-n", "4", "-i", "0"]),
+    ("l40s-x4", &["topo", "-p", "-i", "0,1"]),
+    ("l40s-x4", &["topo", "-M", "-i", "0"]),
+    ("gb200-x4", &["topo", "-gnid", "-i", "0"]),
+    ("h100-nvl-x4", &["nvlink", "-s"]),
+    ("h100-nvl-x4", &["nvlink", "-c", "-i", "0"]),
+    ("h100-nvl-x4", &["nvlink", "-p", "-i", "0"]),
+    ("h100-nvl-x4", &["nvlink", "-R", "-i", "0"]),
+    ("h100-nvl-x4", &["nvlink", "-e", "-i", "0"]),
+    ("gb200-x4", &["nvlink", "-e", "-i", "0", "-l", "1"]),
+    ("h100-nvl-x4", &["nvlink", "-gt", "dr", "-i", "0"]),
+    ("h100-nvl-x4", &["nvlink", "-gLowPwrInfo", "-i", "0"]),
+    ("h100-nvl-x4", &["nvlink", "-gBwMode"]),
+    ("h100-nvl-x4", &["nvlink", "-cBridge"]),
+    ("h100-nvl-x4", &["nvlink", "-re", "-i", "0"]),
+    ("h100-nvl-x4", &["nvlink", "-sLowPwrThres", "5"]),
+    ("h100-nvl-x4", &["nvlink", "-sBwMode", "MIN"]),
+    ("gb200-x4", &["c2c", "-s"]),
+    ("gb200-x4", &["c2c", "-e", "-i", "0"]),
+    ("gb200-x4", &["c2c", "-gLowPwrInfo", "-i", "0"]),
+    ("h100-nvl-x4", &["pci", "-gErrCnt", "-i", "0"]),
+    ("h100-nvl-x4", &["pci", "-gCnt"]),
+    ("h100-nvl-x4", &["pci", "-cErrCnt"]),
+];
+
+/// What a line asks that its answer does not depend on: bounds that NVML checks by itself, and the
+/// state of the first link where another one is enough, or is asked about.
+const NOT_NEEDED: &[(&str, &str)] = &[
+    ("nvlink -sLowPwrThres 5", "nvmlDeviceGetFieldValues.200"),
+    ("nvlink -sLowPwrThres 5", "nvmlDeviceGetFieldValues.223"),
+    ("nvlink -sLowPwrThres 5", "nvmlDeviceGetFieldValues.224"),
+    ("nvlink -sLowPwrThres 5", "nvmlDeviceGetFieldValues.165"),
+    ("nvlink -R -i 0", "nvmlDeviceGetFieldValues.165"),
+    ("nvlink -cBridge", "nvmlDeviceGetFieldValues.165"),
+    ("nvlink -e -i 0 -l 1", "nvmlDeviceGetFieldValues.165"),
+    ("c2c -e -i 0", "nvmlDeviceGetFieldValues.171"),
+    ("c2c -gLowPwrInfo -i 0", "nvmlDeviceGetFieldValues.171"),
+];
+
+/// What comes before the questions of a line.
+const BEFORE_ALL: &[&str] = &[
+    "nvmlInit",
+    "nvmlDeviceGetCount",
+    "nvmlSystemGetDriverVersion",
+];
+
+fn command(simulated: &str, faults: &[String], args: &[&str]) -> Command {
+    let case = Case {
+        simulated: simulated.to_owned(),
+        faults: faults.to_vec(),
+        args: args.iter().map(|&arg| arg.to_owned()).collect(),
+        ..Case::default()
+    };
+    case.command(Path::new(NVSMI)).expect("a simulated box")
+}
+
+fn run(simulated: &str, faults: &[String], args: &[&str]) -> Output {
+    let output = command(simulated, faults, args).output();
+    output.expect("nvsmi runs")
+}
+
+/// The functions and fields that a line asks for successfully, but for those that begin every line.
+fn asked(simulated: &str, args: &[&str], number: usize) -> BTreeSet<String> {
+    let log = scratch(&format!("links-calls-{number}"));
+    let output = command(simulated, &[], args)
+        .env("NVSMI_SIMULATOR_CALLS", &log)
+        .output()
+        .expect("nvsmi runs");
+    assert!(output.stderr.is_empty(), "{args:?}: {output:?}");
+    let log = std::fs::read_to_string(log).expect("a log of calls");
+    log.lines()
+        .filter(|line| line.ends_with(" 0"))
+        .filter_map(|line| line.split([' ', '@']).next())
+        .filter(|name| !BEFORE_ALL.iter().any(|known| name.starts_with(known)))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What is wrong with the answer to a line, of which one function fails.
+fn problem(healthy: &Output, given: &Output, words: &str, status: i32) -> Option<&'static str> {
+    let (before, text) = (stdout(healthy), stdout(given));
+    let Some(code) = given.status.code() else {
+        return Some("it was killed");
+    };
+    if !given.stderr.is_empty() || code == 101 {
+        return Some("it says something on stderr");
+    }
+    // nvidia-smi's own statuses: of NVML's code, of a value that NVML refused, or any other failure.
+    if ![0, status, 2, 255].contains(&code) {
+        return Some("another code's exit status");
+    }
+    if code == 0 && text == before {
+        return Some("the failure does not show");
+    }
+    let told = text.contains(words) || text.contains("error return") || text.contains("Fail");
+    (code == 0 && !told).then_some("neither words nor an exit status tell of the failure")
+}
+
+#[test]
+fn every_failure_shows() {
+    let mut problems = Vec::new();
+    let mut count = 0;
+    std::thread::scope(|scope| {
+        let sweeps: Vec<_> = LINES
+            .iter()
+            .enumerate()
+            .map(|(number, (simulated, args))| scope.spawn(move || sweep(number, simulated, args)))
+            .collect();
+        for sweep in sweeps {
+            let (tried, found) = sweep.join().expect("a sweep");
+            count += tried;
+            problems.extend(found);
+        }
+    });
+    assert!(count > 800, "only {count} failures were tried");
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Every function of a line with every code: how many, and what is wrong.
+fn sweep(number: usize, simulated: &str, args: &[&str]) -> (usize, Vec<String>) {
+    let healthy = run(simulated, &[], args);
+    let line = args.join(" ");
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for function in asked(simulated, args, number) {
+        if NOT_NEEDED.contains(&(line.as_str(), function.as_str())) {
+            continue;
+        }
+        for (code, words, status) in CODES {
+            let fault = format!("{function}:{code}");
+            let given = run(simulated, std::slice::from_ref(&fault), args);
+            count += 1;
+            if let Some(problem) = problem(&healthy, &given, words, *status) {
+                let code = given.status.code();
+                problems.push(format!("{simulated} {fault} {line}: {problem} ({code:?})"));
+            }
+        }
+    }
+    (count, problems)
+}
+
+#[test]
+fn setters_change_what_they_say_and_nothing_else() {
+    let cases: &[(&[&str], &[&str], &str)] = &[
+        (
+            &["nvlink", "-re", "-i", "0", "-l", "1"],
+            &["nvlink", "-e", "-i", "0", "-l", "1"],
+            "Replay Errors: 0\n",
+        ),
+        (
+            &["nvlink", "-re", "-i", "1"],
+            &["nvlink", "-e", "-i", "0", "-l", "1"],
+            "Replay Errors: 3\n",
+        ),
+        (
+            &["nvlink", "-sLowPwrThres", "25", "-i", "1"],
+            &["nvlink", "-gLowPwrInfo", "-i", "1", "-l", "0"],
+            "Low Power Threshold: 2500 us\n",
+        ),
+        (
+            &["nvlink", "-sLowPwrThres", "25", "-i", "1"],
+            &["nvlink", "-gLowPwrInfo", "-i", "2", "-l", "0"],
+            "Low Power Threshold: 1000 us\n",
+        ),
+        (
+            &["nvlink", "-sLowPwrThres", "default"],
+            &["nvlink", "-gLowPwrInfo", "-i", "3", "-l", "0"],
+            "Low Power Threshold: 100 us\n",
+        ),
+        (
+            &["nvlink", "-sBwMode", "3QUARTER"],
+            &["nvlink", "-gBwMode"],
+            "bandwidth mode: 3QUARTER\n",
+        ),
+        (
+            &["pci", "-cErrCnt", "-i", "0"],
+            &["pci", "-gErrCnt", "-i", "0"],
+            "lane  2: 0\n",
+        ),
+        (
+            &["pci", "-cErrCnt", "-i", "0"],
+            &["pci", "-gErrCnt", "-i", "1"],
+            "lane  2: 4\n",
+        ),
+    ];
+    for (number, (change, question, told)) in cases.iter().enumerate() {
+        let state = scratch(&format!("links-state-{number}.toml"));
+        let on_it = |args| {
+            let output = command("h100-nvl-x4", &[], args)
+                .env("NVSMI_SIMULATOR_STATE", &state)
+                .output();
+            let output = output.expect("nvsmi runs");
+            assert!(output.status.success(), "{args:?}: {output:?}");
+            stdout(&output)
+        };
+        on_it(change);
+        let answer = on_it(question);
+        assert!(answer.contains(told), "{change:?}: {answer}");
+    }
+}
+
+#[test]
+fn a_bad_value_changes_nothing() {
+    for args in [
+        &["nvlink", "-sLowPwrThres", "-1"][..],
+        &["nvlink", "-sLowPwrThres", "4294967295"],
+        &["nvlink", "-sLowPwrThres", "99999999999999999999"],
+        &["nvlink", "-sLowPwrThres", "8192"],
+        &["nvlink", "-sBwMode", "5"],
+        &["nvlink", "-re", "-sBwMode", "half"],
+        &["nvlink", "-sLWidth", "1"],
+    ] {
+        let log = scratch(&format!("links-refused-{}", args.join("-")));
+        let output = command("h100-nvl-x4", &[], args)
+            .env("NVSMI_SIMULATOR_CALLS", &log)
+            .output()
+            .expect("nvsmi runs");
+        assert!(!output.status.success(), "{args:?}: {output:?}");
+        let log = std::fs::read_to_string(log).expect("a log of calls");
+        assert!(
+            !log.contains("Set") && !log.contains("Reset"),
+            "{args:?}: {log}"
+        );
+    }
+}
+
+#[test]
+fn a_heading_is_underlined_on_a_terminal_alone() {
+    let line = "nvidia-smi topo -m; nvidia-smi topo -p2p r";
+    let piped = stdout(&common::script("l40s-x4", line));
+    assert!(
+        !piped.contains('\x1b') && piped.contains("GPU0\tGPU1"),
+        "{piped}"
+    );
+    let on_terminal = format!("script -qec '{line}' /dev/null");
+    let output = common::script("l40s-x4", &on_terminal);
+    let shown = stdout(&output);
+    if shown.is_empty() {
+        // There is no script(1) here.
+        return;
+    }
+    assert_eq!(shown.matches("\x1b[4mGPU0\t").count(), 2, "{output:?}");
+    assert_eq!(shown.matches("\x1b[0m").count(), 2, "{shown:?}");
+}
