@@ -27,6 +27,12 @@ const VIEWS: &[(&str, &[&str])] = &[
         "compute-apps",
         &["--query-compute-apps=pid,used_memory", "--format=csv"],
     ),
+    ("", &["-q"]),
+    ("", &["-q", "-x"]),
+    ("", &["topo", "-m"]),
+    ("", &["nvlink", "-s"]),
+    ("", &["dmon", "-c", "1"]),
+    ("", &["pmon", "-c", "1"]),
     ("", &["--version"]),
     ("", &["-h"]),
 ];
@@ -93,7 +99,10 @@ fn measure(options: &Options) -> Result<(), String> {
         "view", "program", "wall ms", "cpu ms", "peak MiB", "of floor", "of smi"
     );
     for (view, args) in VIEWS {
-        let title = if view.is_empty() { args[0] } else { view };
+        let title = match *view {
+            "" => args.join(" "),
+            view => view.to_owned(),
+        };
         let floor_args = [*view];
         let mut programs = vec![("nvsmi", nvsmi.as_path(), *args)];
         if let Some(nvidia_smi) = &options.nvidia_smi {
