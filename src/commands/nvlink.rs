@@ -52,6 +52,17 @@ pub static NVLINK: Subcommand = Subcommand {
 
 type View = fn(&Links, &Line, &mut Vec<u8>) -> Result<(), Error>;
 
+/// The views that have nothing to say of a link that there is not.
+const BY_LINK: &[&str] = &[
+    "status",
+    "capabilities",
+    "pcibusid",
+    "remotelinkinfo",
+    "errorcounters",
+    "crcerrorcounters",
+    "getthroughput",
+];
+
 /// What is shown of a GPU, in this order.
 const VIEWS: &[(&str, View)] = &[
     ("status", status),
@@ -70,7 +81,7 @@ const VIEWS: &[(&str, View)] = &[
     }),
     ("getcounters", |_, _, _| {
         Err(Error::deprecated(
-            "Warning: Getting counters using option -g is deprecated. \nPlease use option -gt instead.\n\n",
+            "Warning: Getting counters using option -g is deprecated.\n       Please use option -gt instead.\n\n",
         ))
     }),
     ("resetcounters", |_, _, _| {
@@ -118,8 +129,11 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
             }
         };
         heading(gpu, out);
-        for (_, view) in VIEWS.iter().filter(|(option, _)| line.has(option)) {
-            view(&links, line, out)?;
+        for (option, view) in VIEWS.iter().filter(|(option, _)| line.has(option)) {
+            match links.invalid() && BY_LINK.contains(option) {
+                true => put(out, "\t Invalid Link\n"),
+                false => view(&links, line, out)?,
+            }
         }
     }
     uncounted.and(gpus.none_left_out())
@@ -248,10 +262,6 @@ pub fn gigabytes(megabytes: i64) -> String {
 
 /// `-s`.
 fn status(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    if links.invalid() {
-        put(out, "\t Invalid Link\n");
-        return Ok(());
-    }
     if !links.any_up("NVLink information", out)? {
         return Ok(());
     }
