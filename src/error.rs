@@ -3,7 +3,6 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use crate::nvml::{Missing, OpenError, Stuck, Unanswered};
@@ -77,12 +76,6 @@ impl From<Missing> for Status {
             .copied()
             .find(|status| u32::from(*status as u8) == missing.code())
             .unwrap_or(Self::Other)
-    }
-}
-
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        Self::from(status as u8)
     }
 }
 

@@ -10,10 +10,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::thread;
-
-use signal_hook::low_level;
 
 use crate::commands::repeat;
 use crate::nvml;
@@ -28,7 +26,7 @@ fn is_overseen() -> bool {
 
 /// Has a second process do what this one was told, and returns its status. In
 /// that process, and where none can be started, there is nothing to return.
-pub fn oversee(endless: bool) -> Option<ExitCode> {
+pub fn oversee(endless: bool) -> Option<u8> {
     if is_overseen() {
         thread::spawn(|| {
             // It ends when the overseer does.
@@ -51,11 +49,11 @@ pub fn oversee(endless: bool) -> Option<ExitCode> {
     }
     let mut status = [0];
     if ours.read_exact(&mut status).is_ok() {
-        return Some(status[0].into());
+        return Some(status[0]);
     }
     let status = overseen.wait().ok()?;
     let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    Some(u8::try_from(code.unwrap_or(1)).unwrap_or(1).into())
+    Some(u8::try_from(code.unwrap_or(1)).unwrap_or(1))
 }
 
 /// Ends with a status, whatever questions still hang.
@@ -66,6 +64,5 @@ pub fn abandon(status: u8) -> ! {
             let _ = File::from(overseer).write_all(&[status]);
         }
     }
-    // Without what a library does at the end of a process.
-    low_level::exit(status.into())
+    crate::leave(status)
 }

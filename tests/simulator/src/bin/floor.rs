@@ -79,6 +79,10 @@ type Ask2 = unsafe extern "C" fn(Handle, *mut u64, u32) -> c_int;
 type AskPair = unsafe extern "C" fn(Handle, *mut u64, *mut u64) -> c_int;
 type AskChosen = unsafe extern "C" fn(Handle, u32, u32, *mut u64) -> c_int;
 
+unsafe extern "C" {
+    fn _exit(status: c_int) -> !;
+}
+
 fn main() -> ExitCode {
     let view = std::env::args().nth(1).unwrap_or_default();
     let Some((_, questions)) = VIEWS.iter().find(|(name, _)| *name == view) else {
@@ -87,7 +91,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     match ask(questions) {
-        Ok(()) => ExitCode::SUCCESS,
+        // As nvsmi ends: without what NVML does when a process ends.
+        // SAFETY: nothing is left to be written.
+        Ok(()) => unsafe { _exit(0) },
         Err(problem) => {
             eprintln!("floor: {problem}");
             ExitCode::FAILURE
