@@ -1,8 +1,8 @@
 //! What processes do on a GPU: lists inside of structs.
 
-use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
+use super::library::{Device, function};
 use super::{Plain, ask, list, version_of};
 use crate::nvml::facts::ProcessLoad;
 use crate::nvml::reading::{Missing, Reading};
@@ -21,7 +21,7 @@ const GUESS: usize = 128;
 /// `nvmlDeviceGetProcessesUtilizationInfo`, or `nvmlDeviceGetProcessUtilization`,
 /// which knows fewer engines, where the library lacks it. NVML calls it "not
 /// found" when there was none.
-pub fn loads(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
+pub fn loads(device: Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     let loads = match loads_of_all_engines(device, since) {
         Err(Missing::FUNCTION_NOT_FOUND | Missing::NotSupported) => {
             loads_of_some_engines(device, since)
@@ -34,9 +34,9 @@ pub fn loads(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     }
 }
 
-fn loads_of_all_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
+fn loads_of_all_engines(device: Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     ask(
-        &device.nvml().lib().nvmlDeviceGetProcessesUtilizationInfo,
+        function!(nvmlDeviceGetProcessesUtilizationInfo),
         device,
         move |f, device| {
             let processes = list(GUESS, |count, items| {
@@ -57,9 +57,9 @@ fn loads_of_all_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>
     )
 }
 
-fn loads_of_some_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
+fn loads_of_some_engines(device: Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     ask(
-        &device.nvml().lib().nvmlDeviceGetProcessUtilization,
+        function!(nvmlDeviceGetProcessUtilization),
         device,
         move |f, device| {
             let processes = list(GUESS, |count, items| {
@@ -73,9 +73,9 @@ fn loads_of_some_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad
 
 /// `nvmlDeviceGetRunningProcessDetailList` (R535): the bytes of protected
 /// memory that each process holds, by pid. `mode`: 0 compute, 1 graphics, 2 MPS.
-pub fn protected_memory(device: &Device, mode: u32) -> Reading<Vec<(u32, u64)>> {
+pub fn protected_memory(device: Device, mode: u32) -> Reading<Vec<(u32, u64)>> {
     ask(
-        &device.nvml().lib().nvmlDeviceGetRunningProcessDetailList,
+        function!(nvmlDeviceGetRunningProcessDetailList),
         device,
         move |f, device| {
             let processes: Vec<nvmlProcessDetail_v1_t> = list(GUESS, |count, items| {
