@@ -59,14 +59,6 @@ impl Unanswered {
     }
 }
 
-impl OpenError {
-    /// `nvmlInit` that came back with nothing but a code, or not at all.
-    fn silent<T>(code: Missing) -> Result<T, Self> {
-        let library = None;
-        Err(Self::Init { code, library })
-    }
-}
-
 /// Loads the library of this name and initialises it, for good.
 fn init(name: &str) -> Result<&'static Library, OpenError> {
     let library = Library::load(name).ok_or(OpenError::NoLibrary)?;
@@ -96,17 +88,19 @@ impl Driver {
     pub fn open() -> Result<Self, OpenError> {
         for name in LIBRARIES {
             let opened = patience::wait(Asked::Driver, "nvmlInit_v2", || Ok(init(name)));
-            match opened.unwrap_or_else(OpenError::silent) {
-                Err(OpenError::NoLibrary) => {}
-                Err(error) => return Err(error),
-                Ok(library) => {
-                    return Ok(Self {
-                        library,
-                        count: OnceLock::new(),
-                        cuda_version: OnceLock::new(),
-                    });
+            let library = match opened {
+                Ok(Err(OpenError::NoLibrary)) => continue,
+                Ok(library) => library?,
+                Err(code) => {
+                    let library = None;
+                    return Err(OpenError::Init { code, library });
                 }
-            }
+            };
+            return Ok(Self {
+                library,
+                count: OnceLock::new(),
+                cuda_version: OnceLock::new(),
+            });
         }
         Err(OpenError::NoLibrary)
     }

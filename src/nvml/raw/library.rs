@@ -15,18 +15,11 @@ use super::system;
 use crate::nvml::reading::{Missing, Reading};
 
 /// A function of NVML: its name, and its type `F`.
+#[derive(Clone, Copy)]
 pub struct Function<F> {
     name: &'static CStr,
     kind: PhantomData<F>,
 }
-
-impl<F> Clone for Function<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for Function<F> {}
 
 /// The function of this name, with the type that the bindings give it.
 macro_rules! function {

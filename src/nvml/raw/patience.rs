@@ -152,8 +152,8 @@ impl Asked<'_> {
     }
 }
 
-/// Puts a question: by the function of this name. `NVML_ERROR_TIMEOUT` where
-/// the answer does not come in time.
+/// Puts a question by the function of this name. `NVML_ERROR_TIMEOUT` where the
+/// answer does not come in time.
 pub fn wait<R: Send + 'static>(
     asked: Asked,
     function: &'static str,
