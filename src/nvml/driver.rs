@@ -59,13 +59,13 @@ impl Unanswered {
     }
 }
 
-/// Loads the library of this name and initialises it, for good.
+/// Loads the library of this name and initialises it.
 fn init(name: &str) -> Result<&'static Library, OpenError> {
     let library = Library::load(name).ok_or(OpenError::NoLibrary)?;
-    match system::init(&library) {
-        Ok(()) => Ok(Box::leak(Box::new(library))),
+    match system::init(library) {
+        Ok(()) => Ok(library),
         Err(code) => {
-            let version = system::version_without_init(&library).ok();
+            let version = system::version_without_init(library).ok();
             let library = version.map(|version| short_version(&version));
             Err(OpenError::Init { code, library })
         }
@@ -75,8 +75,7 @@ fn init(name: &str) -> Result<&'static Library, OpenError> {
 /// The driver, by way of NVML.
 ///
 /// It is not shut down: the process is about to end, which gives everything back
-/// at once, and `nvmlShutdown` takes 2 to 8 ms. Nor is the library unloaded, ever:
-/// a question may still be out that nobody waits for any more.
+/// at once, and `nvmlShutdown` takes 2 to 8 ms.
 pub struct Driver {
     library: &'static Library,
     count: OnceLock<Reading<u32>>,

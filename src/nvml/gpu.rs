@@ -504,12 +504,9 @@ questions! { moving / Moving {
         raw::whole_fields(device, IDS.map(|id| field_id(device, id)), 0)
     };
     /// Processes with a compute context, `nvmlDeviceGetComputeRunningProcesses_v3`.
-    compute_processes: Vec<Context> = |device|
-        raw::processes(function!(nvmlDeviceGetComputeRunningProcesses_v3), device, c"nvmlDeviceGetComputeRunningProcesses_v2");
+    compute_processes: Vec<Context> = |device| raw::processes::compute(device);
     /// Processes with a graphics context, `nvmlDeviceGetGraphicsRunningProcesses_v3`.
-    graphics_processes: Vec<Context> = |device|
-        raw::processes(function!(nvmlDeviceGetGraphicsRunningProcesses_v3), device, c"nvmlDeviceGetGraphicsRunningProcesses_v2");
+    graphics_processes: Vec<Context> = |device| raw::processes::graphics(device);
     /// Processes that share the GPU through MPS, `nvmlDeviceGetMPSComputeRunningProcesses_v3`.
-    mps_processes: Vec<Context> = |device|
-        raw::processes(function!(nvmlDeviceGetMPSComputeRunningProcesses_v3), device, c"nvmlDeviceGetMPSComputeRunningProcesses_v2");
+    mps_processes: Vec<Context> = |device| raw::processes::mps(device);
 }

@@ -23,11 +23,11 @@ use std::ptr;
 
 use nvml_wrapper_sys::bindings::*;
 
-use super::facts::{Context, Memory};
+use super::facts::Memory;
 use super::reading::{Missing, Reading};
 pub use library::Device;
 pub(super) use library::function;
-use library::{Function, Library};
+use library::{Function, Library, unlisted};
 use patience::Asked;
 
 /// A C struct or number that NVML fills in.
@@ -511,21 +511,6 @@ pub fn member(chars: &[c_char]) -> String {
     text(&bytes)
 }
 
-/// One of the lists of processes with a context on the GPU: the newest form of
-/// the question, or that of drivers before R510, which answers alike.
-pub fn processes(newest: Processes, device: Device, older: &'static CStr) -> Reading<Vec<Context>> {
-    const GUESS: usize = 64;
-    let f = match device.library().find(newest) {
-        Ok(_) => newest,
-        // SAFETY: `_v2` has the signature and the struct of `_v3`.
-        Err(_) => unsafe { Function::unlisted(older) },
-    };
-    let processes = get_list(f, device, GUESS)?;
-    Ok(processes.into_iter().map(Context::from).collect())
-}
-
-type Processes = Function<Call2<*mut u32, *mut nvmlProcessInfo_t>>;
-
 /// `nvmlDeviceGetMemoryInfo_v2`, or its older form, which does not tell what is
 /// reserved, where the library lacks it.
 pub fn memory(device: Device) -> Reading<Memory> {
@@ -541,16 +526,14 @@ pub fn memory(device: Device) -> Reading<Memory> {
 /// name that an administrator gave the GPU.
 pub fn hostname(device: Device) -> Reading<String> {
     // SAFETY: it has this signature: nvmlHostname_v1_t is one array.
-    let f: Function<Call<*mut Hostname>> =
-        unsafe { Function::unlisted(c"nvmlDeviceGetHostname_v1") };
+    let f: Function<Call<*mut Hostname>> = unsafe { unlisted!(nvmlDeviceGetHostname_v1) };
     get(f, device).map(|name| text(&name.0))
 }
 
 /// `nvmlDeviceGetRemappedRows_v2` (R580): counts with the inactive ones apart.
 pub fn remapped_rows(device: Device) -> Reading<RemappedRows> {
     // SAFETY: it has this signature; the struct has no version member.
-    let f: Function<Call<*mut RemappedRows>> =
-        unsafe { Function::unlisted(c"nvmlDeviceGetRemappedRows_v2") };
+    let f: Function<Call<*mut RemappedRows>> = unsafe { unlisted!(nvmlDeviceGetRemappedRows_v2) };
     get(f, device)
 }
 
@@ -558,8 +541,7 @@ pub fn remapped_rows(device: Device) -> Reading<RemappedRows> {
 /// have yet: whether memory has failed beyond repair.
 pub fn unrepairable_memory(device: Device) -> Reading<bool> {
     // SAFETY: it has this signature: its struct is one number.
-    let f: Function<Call<*mut u32>> =
-        unsafe { Function::unlisted(c"nvmlDeviceGetUnrepairableMemoryFlag_v1") };
+    let f: Function<Call<*mut u32>> = unsafe { unlisted!(nvmlDeviceGetUnrepairableMemoryFlag_v1) };
     get(f, device).map(|flag| flag != 0)
 }
 

@@ -2,9 +2,9 @@
 
 use nvml_wrapper_sys::bindings::*;
 
-use super::library::{Device, function};
-use super::{Plain, ask, list, version_of};
-use crate::nvml::facts::ProcessLoad;
+use super::library::{Device, Function, function, unlisted};
+use super::{Call2, Plain, ask, get_list, list, version_of};
+use crate::nvml::facts::{Context, ProcessLoad};
 use crate::nvml::reading::{Missing, Reading};
 
 plain!(
@@ -16,6 +16,34 @@ plain!(
 /// How many processes a first call has room for. An H200 asks for room for 72
 /// samples, however few there are.
 const GUESS: usize = 128;
+
+/// Declares the lists of processes with a context on the GPU: the newest form of
+/// the question, and that of drivers before R510, which answers alike.
+macro_rules! lists {
+    ($($(#[$doc:meta])* $name:ident = $newest:ident, $older:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(device: Device) -> Reading<Vec<Context>> {
+            const GUESS: usize = 64;
+            let newest: Function<Call2<*mut u32, *mut nvmlProcessInfo_t>> = function!($newest);
+            let f = match device.library().find(newest) {
+                Ok(_) => newest,
+                // SAFETY: `_v2` has the signature and the struct of `_v3`.
+                Err(_) => unsafe { unlisted!($older) },
+            };
+            let processes = get_list(f, device, GUESS)?;
+            Ok(processes.into_iter().map(Context::from).collect())
+        }
+    )*};
+}
+
+lists! {
+    /// `nvmlDeviceGetComputeRunningProcesses_v3`.
+    compute = nvmlDeviceGetComputeRunningProcesses_v3, nvmlDeviceGetComputeRunningProcesses_v2;
+    /// `nvmlDeviceGetGraphicsRunningProcesses_v3`.
+    graphics = nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlDeviceGetGraphicsRunningProcesses_v2;
+    /// `nvmlDeviceGetMPSComputeRunningProcesses_v3`.
+    mps = nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlDeviceGetMPSComputeRunningProcesses_v2;
+}
 
 /// How busy each process kept the GPU after `since`, microseconds since 1970:
 /// `nvmlDeviceGetProcessesUtilizationInfo`, or `nvmlDeviceGetProcessUtilization`,

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use nvml_wrapper_sys::bindings::*;
 
-use super::library::{Device, Function, Library, function};
+use super::library::{Device, Function, Library, function, unlisted};
 use super::{Call, Call2, Hostname, Plain, Versioned, ask, ask_driver, checked, stamp, zeroed};
 use crate::nvml::reading::Reading;
 
@@ -75,8 +75,7 @@ pub fn hostname(device: Device, name: &str) -> Reading<()> {
         *to = from;
     }
     // SAFETY: it has this signature: nvmlHostname_v1_t is one array.
-    let f: Function<Call<*mut Hostname>> =
-        unsafe { Function::unlisted(c"nvmlDeviceSetHostname_v1") };
+    let f: Function<Call<*mut Hostname>> = unsafe { unlisted!(nvmlDeviceSetHostname_v1) };
     ask(f, device, move |f, device| {
         // SAFETY: a live handle and a pointer to a struct of our own.
         checked(unsafe { f(device.handle(), &mut wish) })
