@@ -49,10 +49,8 @@ fn three_fields_cost_three_questions() {
             "--format=csv",
         ],
     );
-    // nvml-wrapper asks for the driver's version to know how it numbers field ids.
     let expected = [
         "nvmlInit_v2",
-        "nvmlSystemGetDriverVersion",
         "nvmlDeviceGetCount_v2",
         "nvmlDeviceGetHandleByIndex_v2",
         "nvmlDeviceGetName",
@@ -110,12 +108,8 @@ fn the_table_asks_nothing_twice() {
         for call in calls(simulated, &[]) {
             *counts.entry(call).or_default() += 1;
         }
-        // A name for each process, and the driver's version for nvml-wrapper and for the banner.
-        counts.retain(|(function, _), count| {
-            *count > 1
-                && !["nvmlSystemGetProcessName", "nvmlSystemGetDriverVersion"]
-                    .contains(&function.as_str())
-        });
+        // A name for each process.
+        counts.retain(|(function, _), count| *count > 1 && function != "nvmlSystemGetProcessName");
         assert_eq!(counts, BTreeMap::new(), "{simulated}");
     }
 }
@@ -177,8 +171,7 @@ fn what_cannot_change_is_asked_once_in_a_loop() {
     let fields = "index,uuid,name,serial,driver_version,vbios_version,pci.bus_id,pcie.link.gen.max,\
         utilization.gpu,memory.used,power.draw,temperature.gpu";
     let query = format!("--query-gpu={fields}");
-    // What is asked of one GPU for each sample; everything else is asked once, and the driver's
-    // version twice, for nvml-wrapper.
+    // What is asked of one GPU for each sample; everything else is asked once.
     let table = [
         "nvmlDeviceGetComputeMode",
         "nvmlDeviceGetComputeRunningProcesses_v3",
@@ -223,7 +216,7 @@ fn what_cannot_change_is_asked_once_in_a_loop() {
         for function in text.lines().filter_map(|line| line.split(' ').next()) {
             *counts.entry(function).or_default() += 1;
         }
-        counts.retain(|function, count| *count > 1 && *function != "nvmlSystemGetDriverVersion");
+        counts.retain(|_, count| *count > 1);
         let again: Vec<&str> = counts.into_keys().collect();
         assert_eq!(again, moving, "{name}");
     }

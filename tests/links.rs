@@ -73,11 +73,7 @@ const NOT_NEEDED: &[(&str, &str)] = &[
 ];
 
 /// What comes before the questions of a line.
-const BEFORE_ALL: &[&str] = &[
-    "nvmlInit",
-    "nvmlDeviceGetCount",
-    "nvmlSystemGetDriverVersion",
-];
+const BEFORE_ALL: &[&str] = &["nvmlInit", "nvmlDeviceGetCount"];
 
 fn command(simulated: &str, faults: &[String], args: &[&str]) -> Command {
     let case = Case {

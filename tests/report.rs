@@ -462,8 +462,6 @@ fn a_report_asks_nothing_twice() {
         ("nvmlDeviceGetSamples", 9),
         // A call for each section that has fields.
         ("nvmlDeviceGetFieldValues", 8),
-        // nvml-wrapper asks too, to know how the driver numbers its fields.
-        ("nvmlSystemGetDriverVersion", 2),
         ("nvmlSystemGetProcessName", usize::MAX),
     ];
     for simulated in ["h200", "v100", "desktop", "gb200-x4"] {

@@ -4,44 +4,59 @@ use nvml_wrapper_sys::bindings::*;
 
 use super::driver::Driver;
 use super::gpu::Gpu;
-use super::raw::{self, set, system};
+use super::raw::{self, function, set, system};
 use super::reading::Reading;
 
 impl Driver {
     /// What the CPU can do (`NVML_CC_SYSTEM_CPU_CAPS_*`) and whether the GPUs can
     /// (1), `nvmlSystemGetConfComputeCapabilities`.
     pub fn cc_capabilities(&self) -> Reading<nvmlConfComputeSystemCaps_t> {
-        system::get(&self.lib().nvmlSystemGetConfComputeCapabilities)
+        system::get(
+            function!(nvmlSystemGetConfComputeCapabilities),
+            self.library(),
+        )
     }
 
     /// The environment, whether it is on, whether developer tools may look inside,
     /// `nvmlSystemGetConfComputeState`.
     pub fn cc_state(&self) -> Reading<nvmlConfComputeSystemState_t> {
-        system::get(&self.lib().nvmlSystemGetConfComputeState)
+        system::get(function!(nvmlSystemGetConfComputeState), self.library())
     }
 
     /// How several GPUs work together, `NVML_CC_SYSTEM_MULTIGPU_*`,
     /// `nvmlSystemGetConfComputeSettings`.
     pub fn cc_multi_gpu(&self) -> Reading<u32> {
-        system::get_versioned(&self.lib().nvmlSystemGetConfComputeSettings, |_| ())
-            .map(|settings| settings.multiGpuMode)
+        system::get_versioned(
+            function!(nvmlSystemGetConfComputeSettings),
+            self.library(),
+            |_| (),
+        )
+        .map(|settings| settings.multiGpuMode)
     }
 
     /// Whether the GPUs accept work, `nvmlSystemGetConfComputeGpusReadyState`.
     pub fn cc_ready(&self) -> Reading<u32> {
-        system::get(&self.lib().nvmlSystemGetConfComputeGpusReadyState)
+        system::get(
+            function!(nvmlSystemGetConfComputeGpusReadyState),
+            self.library(),
+        )
     }
 
     /// Sets it, 0 or 1, `nvmlSystemSetConfComputeGpusReadyState`.
     pub fn set_cc_ready(&self, ready: u32) -> Reading<()> {
-        system::set(&self.lib().nvmlSystemSetConfComputeGpusReadyState, ready)
+        system::set(
+            function!(nvmlSystemSetConfComputeGpusReadyState),
+            self.library(),
+            ready,
+        )
     }
 
     /// The attacker's advantage at which keys are rotated,
     /// `nvmlSystemGetConfComputeKeyRotationThresholdInfo`.
     pub fn cc_key_rotation(&self) -> Reading<u64> {
         system::get_versioned(
-            &self.lib().nvmlSystemGetConfComputeKeyRotationThresholdInfo,
+            function!(nvmlSystemGetConfComputeKeyRotationThresholdInfo),
+            self.library(),
             |_| (),
         )
         .map(|info| info.attackerAdvantage)
@@ -49,29 +64,32 @@ impl Driver {
 
     /// Sets it, `nvmlSystemSetConfComputeKeyRotationThresholdInfo`.
     pub fn set_cc_key_rotation(&self, advantage: u64) -> Reading<()> {
-        let f = &self.lib().nvmlSystemSetConfComputeKeyRotationThresholdInfo;
-        system::get_versioned(f, |wish| wish.maxAttackerAdvantage = advantage).map(|_| ())
+        let f = function!(nvmlSystemSetConfComputeKeyRotationThresholdInfo);
+        system::get_versioned(f, self.library(), |wish| {
+            wish.maxAttackerAdvantage = advantage
+        })
+        .map(|_| ())
     }
 
     /// Whether a GPU is being drained, by its place (domain, bus, device),
     /// `nvmlDeviceQueryDrainState`.
     pub fn is_draining(&self, place: (u32, u32, u32)) -> Reading<bool> {
-        system::drain_state(self.lib(), place).map(|state| state != 0)
+        system::drain_state(self.library(), place).map(|state| state != 0)
     }
 
     /// Begins or ends that, `nvmlDeviceModifyDrainState`.
     pub fn set_draining(&self, place: (u32, u32, u32), drain: bool) -> Reading<()> {
-        system::set_drain_state(self.lib(), place, drain.into())
+        system::set_drain_state(self.library(), place, drain.into())
     }
 
     /// Removes a drained GPU, `nvmlDeviceRemoveGpu_v2`.
     pub fn remove(&self, place: (u32, u32, u32)) -> Reading<()> {
-        system::remove(self.lib(), place)
+        system::remove(self.library(), place)
     }
 
     /// Finds removed GPUs, `nvmlDeviceDiscoverGpus`.
     pub fn discover(&self) -> Reading<()> {
-        system::discover(self.lib())
+        system::discover(self.library())
     }
 }
 
@@ -79,19 +97,13 @@ impl Gpu<'_> {
     /// Protected and unprotected memory, KiB, `nvmlDeviceGetConfComputeMemSizeInfo`.
     pub fn cc_memory(&self) -> Reading<nvmlConfComputeMemSizeInfo_t> {
         let device = self.device()?;
-        raw::get(
-            &device.nvml().lib().nvmlDeviceGetConfComputeMemSizeInfo,
-            device,
-        )
+        raw::get(function!(nvmlDeviceGetConfComputeMemSizeInfo), device)
     }
 
     /// Sets how much is unprotected, KiB, `nvmlDeviceSetConfComputeUnprotectedMemSize`.
     pub fn set_cc_unprotected_memory(&self, kibibytes: u64) -> Reading<()> {
         let device = self.device()?;
-        let f = &device
-            .nvml()
-            .lib()
-            .nvmlDeviceSetConfComputeUnprotectedMemSize;
+        let f = function!(nvmlDeviceSetConfComputeUnprotectedMemSize);
         set::set(f, device, kibibytes)
     }
 

@@ -1,17 +1,12 @@
 //! The driver: opened once, asked for GPUs by whatever name they are known.
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::sync::OnceLock;
-
-use nvml_wrapper::error::NvmlError;
-use nvml_wrapper::{Device, Nvml};
-use nvml_wrapper_sys::bindings::NvmlLib;
 
 use super::gpu::Gpu;
 use super::parallel::each;
+use super::raw::library::Library;
 use super::raw::patience::{self, Asked};
-use super::raw::{self, system};
+use super::raw::{self, function, system};
 use super::reading::{Missing, Reading};
 
 /// Where NVML may be: by name first, which honours LD_LIBRARY_PATH and the
@@ -64,67 +59,61 @@ impl Unanswered {
     }
 }
 
+/// Loads the library of this name and initialises it.
+fn init(name: &str) -> Result<&'static Library, OpenError> {
+    let library = Library::load(name).ok_or(OpenError::NoLibrary)?;
+    match system::init(library) {
+        Ok(()) => Ok(library),
+        Err(code) => {
+            let version = system::version_without_init(library).ok();
+            let library = version.map(|version| short_version(&version));
+            Err(OpenError::Init { code, library })
+        }
+    }
+}
+
 /// The driver, by way of NVML.
 ///
 /// It is not shut down: the process is about to end, which gives everything back
-/// at once, and `nvmlShutdown` takes 2 to 8 ms. Nor is the library unloaded, ever:
-/// a question may still be out that nobody waits for any more.
+/// at once, and `nvmlShutdown` takes 2 to 8 ms.
 pub struct Driver {
-    nvml: &'static Nvml,
+    library: &'static Library,
     count: OnceLock<Reading<u32>>,
-    version: OnceLock<Reading<String>>,
     cuda_version: OnceLock<(i32, i32)>,
 }
 
 impl Driver {
     /// Loads NVML and initialises it (`nvmlInit_v2`). No GPU is touched.
     pub fn open() -> Result<Self, OpenError> {
-        for library in LIBRARIES {
-            let init = || Ok(Nvml::builder().lib_path(OsStr::new(library)).init());
-            match patience::wait(Asked::Driver, || "nvmlInit_v2".to_owned(), init) {
-                Ok(Ok(nvml)) => {
-                    return Ok(Self {
-                        nvml: Box::leak(Box::new(nvml)),
-                        count: OnceLock::new(),
-                        version: OnceLock::new(),
-                        cuda_version: OnceLock::new(),
-                    });
-                }
-                Ok(Err(NvmlError::LibloadingError(_))) => {}
-                Ok(Err(error)) => {
-                    let library = raw::version_without_init(Path::new(library)).ok();
-                    return Err(OpenError::Init {
-                        code: error.into(),
-                        library: library.map(|version| short_version(&version)),
-                    });
-                }
+        for name in LIBRARIES {
+            let opened = patience::wait(Asked::Driver, "nvmlInit_v2", || Ok(init(name)));
+            let library = match opened {
+                Ok(Err(OpenError::NoLibrary)) => continue,
+                Ok(library) => library?,
                 Err(code) => {
-                    return Err(OpenError::Init {
-                        code,
-                        library: None,
-                    });
+                    let library = None;
+                    return Err(OpenError::Init { code, library });
                 }
-            }
+            };
+            return Ok(Self {
+                library,
+                count: OnceLock::new(),
+                cuda_version: OnceLock::new(),
+            });
         }
         Err(OpenError::NoLibrary)
     }
 
-    /// The library's functions.
-    pub(super) fn lib(&self) -> &NvmlLib {
-        self.nvml.lib()
+    /// For the questions that other files here put.
+    pub(super) fn library(&self) -> &'static Library {
+        self.library
     }
 
     /// Ends the use of NVML (`nvmlShutdown`), which lets go of the GPUs' device
     /// files.
     pub fn close(self) {
-        let f = &self.lib().nvmlShutdown;
         // There is nothing to be done about one that fails.
-        let _ = raw::ask_driver(f, system::shutdown);
-    }
-
-    /// For the questions that other files here put.
-    pub(super) fn nvml(&self) -> &'static Nvml {
-        self.nvml
+        let _ = system::shutdown(self.library);
     }
 
     /// How many GPUs there are, those that cannot be used included,
@@ -132,22 +121,18 @@ impl Driver {
     pub fn gpu_count(&self) -> Reading<u32> {
         *self
             .count
-            .get_or_init(|| system::get(&self.lib().nvmlDeviceGetCount_v2))
+            .get_or_init(|| system::get(function!(nvmlDeviceGetCount_v2), self.library))
     }
 
     /// The driver's version, `nvmlSystemGetDriverVersion`: `580.159.04`.
     pub fn version(&self) -> Reading<String> {
-        self.version
-            .get_or_init(|| raw::driver_version(self.nvml))
-            .clone()
+        self.library.driver_version()
     }
 
     /// The library's version, `nvmlSystemGetNVMLVersion`, without the CUDA
     /// release before it and the patch level behind it: `580.159`.
     pub fn library_version(&self) -> Reading<String> {
-        let f = &self.lib().nvmlSystemGetNVMLVersion;
-        let version = raw::wrapped_driver(f, self.nvml, Nvml::sys_nvml_version)?;
-        Ok(short_version(&version))
+        system::library_version(self.library).map(|version| short_version(&version))
     }
 
     /// The newest CUDA that the driver serves, major and minor,
@@ -156,7 +141,7 @@ impl Driver {
         if let Some(&version) = self.cuda_version.get() {
             return Ok(version);
         }
-        let number: i32 = system::get(&self.lib().nvmlSystemGetCudaDriverVersion_v2)?;
+        let number: i32 = system::get(function!(nvmlSystemGetCudaDriverVersion_v2), self.library)?;
         let version = (number / 1000, number % 1000 / 10);
         Ok(*self.cuda_version.get_or_init(|| version))
     }
@@ -164,33 +149,34 @@ impl Driver {
     /// GPUs that the driver was told to leave alone, as (bus id, UUID),
     /// `nvmlGetExcludedDeviceInfoByIndex`.
     pub fn excluded_gpus(&self) -> Reading<Vec<(String, String)>> {
-        let count: u32 = system::get(&self.lib().nvmlGetExcludedDeviceCount)?;
+        let count: u32 = system::get(function!(nvmlGetExcludedDeviceCount), self.library)?;
         (0..count)
-            .map(|index| raw::excluded_gpu(self.nvml.lib(), index))
+            .map(|index| system::excluded_gpu(self.library, index))
             .collect()
     }
 
     /// What a process is called, `nvmlSystemGetProcessName`.
     pub fn process_name(&self, pid: u32) -> Reading<String> {
-        raw::process_name(self.nvml.lib(), pid)
+        system::process_name(self.library, pid)
     }
 
     /// Whether the driver can mix vGPU types on one GPU,
     /// `nvmlGetVgpuDriverCapabilities`.
     pub fn heterogeneous_vgpus(&self) -> Reading<bool> {
         const HETEROGENEOUS_MULTI_VGPU: u32 = 0;
-        raw::vgpu_driver_capability(self.nvml.lib(), HETEROGENEOUS_MULTI_VGPU).map(|can| can != 0)
+        let f = function!(nvmlGetVgpuDriverCapabilities);
+        system::get_for(f, self.library, HETEROGENEOUS_MULTI_VGPU).map(|can: u32| can != 0)
     }
 
     /// How many S-class units are attached, `nvmlUnitGetCount`.
     pub fn unit_count(&self) -> Reading<u32> {
-        raw::unit_count(self.nvml.lib())
+        system::get(function!(nvmlUnitGetCount), self.library)
     }
 
     /// Host interface cards and the version of their firmware,
     /// `nvmlSystemGetHicVersion`.
     pub fn interface_cards(&self) -> Reading<Vec<(u32, String)>> {
-        raw::interface_cards(self.nvml.lib())
+        system::interface_cards(self.library)
     }
 
     /// Every GPU, in NVML's order, each with its handle
@@ -202,7 +188,7 @@ impl Driver {
 
     /// The GPU at an index.
     pub fn gpu(&self, index: u32) -> Gpu<'_> {
-        Gpu::new(index, raw::handle(self.nvml, index))
+        Gpu::new(index, raw::handle(self.library, index))
     }
 
     /// The GPUs that a list of identifiers names, each once, in NVML's order:
@@ -226,20 +212,14 @@ impl Driver {
 
     /// The GPU with this UUID, bus id or serial number, beside those found before.
     fn find(&self, identifier: &str, before: &[Gpu]) -> Result<Option<Gpu<'_>>, Unanswered> {
-        let name = identifier.to_owned();
-        let found = if identifier.starts_with("GPU-") {
-            let f = &self.lib().nvmlDeviceGetHandleByUUID;
-            Some(raw::wrapped_driver(f, self.nvml, |nvml| {
-                with_index(nvml.device_by_uuid(name)?)
-            }))
+        let by = if identifier.starts_with("GPU-") {
+            Some(function!(nvmlDeviceGetHandleByUUID))
         } else if identifier.contains(':') {
-            let f = &self.lib().nvmlDeviceGetHandleByPciBusId_v2;
-            Some(raw::wrapped_driver(f, self.nvml, |nvml| {
-                with_index(nvml.device_by_pci_bus_id(name)?)
-            }))
+            Some(function!(nvmlDeviceGetHandleByPciBusId_v2))
         } else {
             None
         };
+        let found = by.map(|f| raw::find(f, self.library, identifier));
         if let Some(Ok((index, device))) = found {
             return Ok(Some(Gpu::new(index, Ok(device))));
         }
@@ -268,10 +248,6 @@ impl Driver {
         }
         unanswered.map_or(Ok(None), Err)
     }
-}
-
-fn with_index(device: Device) -> Result<(u32, Device), NvmlError> {
-    Ok((device.index()?, device))
 }
 
 /// Whether it reads as `[domain:]bus:device.function`, or without the function

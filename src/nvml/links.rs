@@ -1,8 +1,9 @@
 //! The links of a GPU: NVLink, to other GPUs or to switches, and C2C, to the CPU.
 
 use super::facts::Pci;
-use super::gpu::{FieldNumber, Gpu, field_id};
-use super::raw::{self, set};
+use super::field_id::field_id;
+use super::gpu::{FieldNumber, Gpu};
+use super::raw::{self, function, set};
 use super::reading::{Missing, Reading};
 
 /// Field ids of `nvmlDeviceGetFieldValues`, in the numbering of R580.
@@ -110,14 +111,14 @@ impl Gpu<'_> {
     /// Whether an NVLink can do something, `nvmlDeviceGetNvLinkCapability`.
     pub fn link_capability(&self, link: u32, capability: u32) -> Reading<bool> {
         let device = self.device()?;
-        let ask = &device.nvml().lib().nvmlDeviceGetNvLinkCapability;
+        let ask = function!(nvmlDeviceGetNvLinkCapability);
         raw::get_for2(ask, device, link, capability).map(|can: u32| can != 0)
     }
 
     /// Where an NVLink leads, `nvmlDeviceGetNvLinkRemotePciInfo_v2`.
     pub fn link_remote(&self, link: u32) -> Reading<Pci> {
         let device = self.device()?;
-        let ask = &device.nvml().lib().nvmlDeviceGetNvLinkRemotePciInfo_v2;
+        let ask = function!(nvmlDeviceGetNvLinkRemotePciInfo_v2);
         raw::get_for(ask, device, link).map(Pci::from)
     }
 
@@ -125,7 +126,7 @@ impl Gpu<'_> {
     /// `nvmlDeviceResetNvLinkErrorCounters`.
     pub fn reset_link_errors(&self, link: u32) -> Reading<()> {
         let device = self.device()?;
-        let reset = &device.nvml().lib().nvmlDeviceResetNvLinkErrorCounters;
+        let reset = function!(nvmlDeviceResetNvLinkErrorCounters);
         set::set(reset, device, link)
     }
 
@@ -151,7 +152,7 @@ impl Gpu<'_> {
     /// Whether what goes over the NVLinks is encrypted, `nvmlDeviceGetNvLinkInfo`.
     pub fn links_encrypted(&self) -> Reading<bool> {
         let device = self.device()?;
-        let ask = &device.nvml().lib().nvmlDeviceGetNvLinkInfo;
+        let ask = function!(nvmlDeviceGetNvLinkInfo);
         raw::get_versioned(ask, device, |_| ()).map(|info| info.isNvleEnabled != 0)
     }
 }

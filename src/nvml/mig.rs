@@ -1,11 +1,10 @@
 //! MIG devices: the slices that a GPU in MIG mode is cut into.
 
-use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
 use super::facts::Memory;
 use super::gpu::Gpu;
-use super::raw;
+use super::raw::{self, Device, function};
 use super::reading::{Missing, Reading};
 
 /// A compute instance with its share of a GPU instance. What it answers is
@@ -29,15 +28,11 @@ impl<'d> Gpu<'d> {
         }
         let device = self.device()?;
         (0..self.max_mig_devices()?)
-            .map(|index| {
-                let f = &device.nvml().lib().nvmlDeviceGetMigDeviceHandleByIndex;
-                let mig = raw::wrapped(f, device, move |device| device.mig_device_by_index(index));
-                (index, mig)
-            })
+            .map(|index| (index, raw::mig_handle(device, index)))
             .filter(|(_, device)| !matches!(device, Err(Missing::NOT_FOUND)))
             .map(|(index, device)| {
                 let device = device?;
-                raw::patience::belongs_to(&device, self.index());
+                raw::patience::belongs_to(device, self.index());
                 Ok(MigDevice { index, device })
             })
             .collect()
@@ -52,37 +47,37 @@ impl MigDevice<'_> {
 
     /// The GPU's name and the profile, `nvmlDeviceGetName`: `NVIDIA H200 MIG 1g.18gb`.
     pub fn name(&self) -> Reading<String> {
-        raw::get_string(&self.lib().nvmlDeviceGetName, &self.device, 96)
+        raw::get_string(function!(nvmlDeviceGetName), self.device, 96)
     }
 
     /// `MIG-` and a UUID, `nvmlDeviceGetUUID`.
     pub fn uuid(&self) -> Reading<String> {
-        raw::get_string(&self.lib().nvmlDeviceGetUUID, &self.device, 96)
+        raw::get_string(function!(nvmlDeviceGetUUID), self.device, 96)
     }
 
     /// Its GPU instance, `nvmlDeviceGetGpuInstanceId`.
     pub fn gpu_instance(&self) -> Reading<u32> {
-        raw::get(&self.lib().nvmlDeviceGetGpuInstanceId, &self.device)
+        raw::get(function!(nvmlDeviceGetGpuInstanceId), self.device)
     }
 
     /// Its compute instance, `nvmlDeviceGetComputeInstanceId`.
     pub fn compute_instance(&self) -> Reading<u32> {
-        raw::get(&self.lib().nvmlDeviceGetComputeInstanceId, &self.device)
+        raw::get(function!(nvmlDeviceGetComputeInstanceId), self.device)
     }
 
     /// Memory of its GPU instance, `nvmlDeviceGetMemoryInfo_v2`.
     pub fn memory(&self) -> Reading<Memory> {
-        raw::memory(&self.device)
+        raw::memory(self.device)
     }
 
     /// BAR1 memory of its GPU instance, bytes, `nvmlDeviceGetBAR1MemoryInfo`.
     pub fn bar1(&self) -> Reading<nvmlBAR1Memory_t> {
-        raw::get(&self.lib().nvmlDeviceGetBAR1MemoryInfo, &self.device)
+        raw::get(function!(nvmlDeviceGetBAR1MemoryInfo), self.device)
     }
 
     /// Its multiprocessors and engines, `nvmlDeviceGetAttributes_v2`.
     pub fn attributes(&self) -> Reading<nvmlDeviceAttributes_t> {
-        raw::get(&self.lib().nvmlDeviceGetAttributes_v2, &self.device)
+        raw::get(function!(nvmlDeviceGetAttributes_v2), self.device)
     }
 
     /// SRAM errors since the driver was loaded that ECC could not correct,
@@ -92,13 +87,9 @@ impl MigDevice<'_> {
         const VOLATILE: u32 = 0;
         const SRAM: u32 = 7;
         raw::get_for3(
-            &self.lib().nvmlDeviceGetMemoryErrorCounter,
-            &self.device,
+            function!(nvmlDeviceGetMemoryErrorCounter),
+            self.device,
             (UNCORRECTED, VOLATILE, SRAM),
         )
-    }
-
-    fn lib(&self) -> &NvmlLib {
-        self.device.nvml().lib()
     }
 }

@@ -4,6 +4,7 @@
 mod confidential;
 mod driver;
 mod facts;
+mod field_id;
 mod gpm;
 mod gpu;
 mod links;

@@ -4,8 +4,8 @@
 use nvml_wrapper_sys::bindings::*;
 
 use super::gpu::Gpu;
-use super::raw;
 use super::raw::set::set_versioned;
+use super::raw::{self, function};
 use super::reading::Reading;
 
 /// Numbers of profiles, one bit each.
@@ -46,10 +46,7 @@ impl Gpu<'_> {
     /// The profiles that there are, `nvmlDeviceWorkloadPowerProfileGetProfilesInfo`.
     pub fn supported_power_profiles(&self) -> Reading<Vec<PowerProfile>> {
         let device = self.device()?;
-        let f = &device
-            .nvml()
-            .lib()
-            .nvmlDeviceWorkloadPowerProfileGetProfilesInfo;
+        let f = function!(nvmlDeviceWorkloadPowerProfileGetProfilesInfo);
         let info: nvmlWorkloadPowerProfileProfilesInfo_v1_t =
             raw::get_versioned(f, device, |_| ())?;
         let profile = |id: u32| {
@@ -69,23 +66,21 @@ impl Gpu<'_> {
     /// Asks for more profiles, `nvmlDeviceWorkloadPowerProfileSetRequestedProfiles`.
     pub fn request_power_profiles(&self, profiles: &[u32]) -> Reading<()> {
         let device = self.device()?;
-        let lib = device.nvml().lib();
-        let f = &lib.nvmlDeviceWorkloadPowerProfileSetRequestedProfiles;
+        let f = function!(nvmlDeviceWorkloadPowerProfileSetRequestedProfiles);
         set_versioned(f, device, |wish| wanted(wish, profiles))
     }
 
     /// Asks for profiles no longer, `nvmlDeviceWorkloadPowerProfileClearRequestedProfiles`.
     pub fn clear_power_profiles(&self, profiles: &[u32]) -> Reading<()> {
         let device = self.device()?;
-        let lib = device.nvml().lib();
-        let f = &lib.nvmlDeviceWorkloadPowerProfileClearRequestedProfiles;
+        let f = function!(nvmlDeviceWorkloadPowerProfileClearRequestedProfiles);
         set_versioned(f, device, |wish| wanted(wish, profiles))
     }
 
     /// Turns power smoothing on or off, `nvmlDevicePowerSmoothingSetState`.
     pub fn set_power_smoothing(&self, on: bool) -> Reading<()> {
         let device = self.device()?;
-        let f = &device.nvml().lib().nvmlDevicePowerSmoothingSetState;
+        let f = function!(nvmlDevicePowerSmoothingSetState);
         set_versioned(f, device, |wish: &mut nvmlPowerSmoothingState_v1_t| {
             wish.state = on.into();
         })
@@ -94,8 +89,7 @@ impl Gpu<'_> {
     /// Puts a preset profile in force, `nvmlDevicePowerSmoothingActivatePresetProfile`.
     pub fn activate_smoothing_profile(&self, profile: u32) -> Reading<()> {
         let device = self.device()?;
-        let lib = device.nvml().lib();
-        let f = &lib.nvmlDevicePowerSmoothingActivatePresetProfile;
+        let f = function!(nvmlDevicePowerSmoothingActivatePresetProfile);
         set_versioned(f, device, |wish: &mut nvmlPowerSmoothingProfile_v1_t| {
             wish.profileId = profile;
         })
@@ -111,8 +105,7 @@ impl Gpu<'_> {
         value: f64,
     ) -> Reading<()> {
         let device = self.device()?;
-        let lib = device.nvml().lib();
-        let f = &lib.nvmlDevicePowerSmoothingUpdatePresetProfileParam;
+        let f = function!(nvmlDevicePowerSmoothingUpdatePresetProfileParam);
         set_versioned(f, device, |wish: &mut nvmlPowerSmoothingProfile_v1_t| {
             wish.profileId = profile;
             wish.paramId = parameter;

@@ -1,31 +1,34 @@
-//! The NVML calls that nvml-wrapper has no method for, or answers with more
-//! calls or stricter strings than we want. The only file that allows `unsafe`.
+//! NVML's calls, one function a shape. Only this module and those below it may
+//! hold `unsafe`.
 //!
-//! Every function here takes the symbol that [`NvmlLib`] found (or failed to
-//! find) and makes exactly one call of one shape. The shape is checked by the
-//! type of the symbol, so that callers stay safe code. Each call goes through
-//! [`ask`] or [`ask_driver`], which know how long to wait for it.
+//! A question is a [`Function`] and who is asked; it makes exactly one call. The
+//! shape is checked by the function's type, so that callers stay safe code. Each
+//! call goes through [`ask`] or [`ask_driver`], which look the function up and
+//! know how long to wait for it. Of nvml-wrapper we use the types of what NVML
+//! counts (`Clock`, `P2pStatus`, ...) and not its `Nvml`, for the reason that
+//! [`library`] gives.
 #![allow(unsafe_code, reason = "this is where NVML is called")]
 // The constants of NVML's enums, in patterns.
 #![allow(non_upper_case_globals)]
 
+pub mod library;
 pub mod patience;
 pub mod set;
 pub mod system;
+pub mod topology;
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::mem::{MaybeUninit, size_of};
+use std::ptr;
 
-use nvml_wrapper::error::NvmlError;
-use nvml_wrapper::{Device, Nvml};
 use nvml_wrapper_sys::bindings::*;
 
-use super::facts::{Context, Memory};
+use super::facts::Memory;
 use super::reading::{Missing, Reading};
-use patience::{Asked, name};
-
-/// A symbol of the library, or why it has none; `E` is libloading's error.
-type Symbol<F, E> = Result<F, E>;
+pub use library::Device;
+pub(super) use library::function;
+use library::{Function, Library, unlisted};
+use patience::Asked;
 
 /// A C struct or number that NVML fills in.
 ///
@@ -153,13 +156,6 @@ type Call2<A, B> = unsafe extern "C" fn(nvmlDevice_t, A, B) -> nvmlReturn_t;
 type Call3<A, B, C> = unsafe extern "C" fn(nvmlDevice_t, A, B, C) -> nvmlReturn_t;
 type Call4<A, B, C, D> = unsafe extern "C" fn(nvmlDevice_t, A, B, C, D) -> nvmlReturn_t;
 
-fn found<F: Copy, E>(symbol: &Symbol<F, E>) -> Reading<F> {
-    symbol
-        .as_ref()
-        .copied()
-        .map_err(|_| Missing::FUNCTION_NOT_FOUND)
-}
-
 fn checked(code: nvmlReturn_t) -> Reading<()> {
     match code {
         nvmlReturn_enum_NVML_SUCCESS => Ok(()),
@@ -169,71 +165,72 @@ fn checked(code: nvmlReturn_t) -> Reading<()> {
 
 /// Asks a device by one function of the library. `call` may come back later
 /// than this does, so that what NVML writes to must be its own.
-pub fn ask<F: Copy + Send + 'static, E, R: Send + 'static>(
-    f: &Symbol<F, E>,
-    device: &Device,
+pub fn ask<F: Copy + Send + 'static, R: Send + 'static>(
+    f: Function<F>,
+    device: Device,
     call: impl FnOnce(F, Device<'static>) -> Reading<R> + Send + 'static,
 ) -> Reading<R> {
-    let f = found(f)?;
-    let lasting = lasting(device);
-    patience::wait(Asked::Device(device), || name(f), move || call(f, lasting))
+    let device = device.lasting();
+    let found = device.library().find(f)?;
+    patience::wait(Asked::Device(device), f.name(), move || call(found, device))
 }
 
 /// As [`ask`], of the driver.
-pub fn ask_driver<F: Copy + Send + 'static, E, R: Send + 'static>(
-    f: &Symbol<F, E>,
+pub fn ask_driver<F: Copy + Send + 'static, R: Send + 'static>(
+    f: Function<F>,
+    library: &Library,
     call: impl FnOnce(F) -> Reading<R> + Send + 'static,
 ) -> Reading<R> {
-    let f = found(f)?;
-    patience::wait(Asked::Driver, || name(f), move || call(f))
-}
-
-/// A device's question that nvml-wrapper puts, by the function that it calls.
-pub fn wrapped<F: Copy + Send + 'static, E, R: Send + 'static>(
-    f: &Symbol<F, E>,
-    device: &Device,
-    call: impl FnOnce(Device<'static>) -> Result<R, NvmlError> + Send + 'static,
-) -> Reading<R> {
-    ask(f, device, move |_, device| Ok(call(device)?))
-}
-
-/// As [`wrapped`], of the driver.
-pub fn wrapped_driver<F: Copy + Send + 'static, E, R: Send + 'static>(
-    f: &Symbol<F, E>,
-    nvml: &'static Nvml,
-    call: impl FnOnce(&'static Nvml) -> Result<R, NvmlError> + Send + 'static,
-) -> Reading<R> {
-    ask_driver(f, move |_| Ok(call(nvml)?))
-}
-
-/// `nvmlSystemGetDriverVersion`: `580.159.04`.
-pub fn driver_version(nvml: &Nvml) -> Reading<String> {
-    let f = &nvml.lib().nvmlSystemGetDriverVersion;
-    ask_driver(f, |f| {
-        let mut buffer = [0u8; 80];
-        // SAFETY: a buffer of the length that is told.
-        checked(unsafe { f(buffer.as_mut_ptr().cast(), buffer.len() as u32) })?;
-        Ok(text(&buffer))
-    })
+    let found = library.find(f)?;
+    patience::wait(Asked::Driver, f.name(), move || call(found))
 }
 
 /// The handle of a GPU, `nvmlDeviceGetHandleByIndex_v2`.
-pub fn handle(nvml: &'static Nvml, index: u32) -> Reading<Device<'static>> {
-    let f = found(&nvml.lib().nvmlDeviceGetHandleByIndex_v2)?;
-    patience::wait(
-        Asked::Gpu(index),
-        || name(f),
-        move || Ok(nvml.device_by_index(index)?),
-    )
+pub fn handle<'d>(library: &'static Library, index: u32) -> Reading<Device<'d>> {
+    let f = function!(nvmlDeviceGetHandleByIndex_v2);
+    let found = library.find(f)?;
+    patience::wait(Asked::Gpu(index), f.name(), move || {
+        let mut handle = ptr::null_mut();
+        // SAFETY: a number and a pointer to a handle of our own.
+        checked(unsafe { found(index, &mut handle) })?;
+        Ok(Device::new(library, handle))
+    })
 }
 
-/// A handle for as long as the library is there.
-pub fn lasting(device: &Device) -> Device<'static> {
-    // SAFETY: the one `Nvml` there is lives as long as the process, see `Driver`.
-    unsafe {
-        let nvml: &'static Nvml = &*std::ptr::from_ref(device.nvml());
-        Device::new(device.handle(), nvml)
-    }
+/// The index and the handle of the GPU that `f` finds by a name.
+pub fn find<'d>(
+    f: Function<unsafe extern "C" fn(*const c_char, *mut nvmlDevice_t) -> nvmlReturn_t>,
+    library: &'static Library,
+    name: &str,
+) -> Reading<(u32, Device<'d>)> {
+    let name = CString::new(name).map_err(|_| Missing::INVALID_ARGUMENT)?;
+    ask_driver(f, library, move |f| {
+        let mut handle = ptr::null_mut();
+        // SAFETY: a NUL-ended name and a pointer to a handle of our own.
+        checked(unsafe { f(name.as_ptr(), &mut handle) })?;
+        let device = Device::new(library, handle);
+        Ok((index(device)?, device))
+    })
+}
+
+/// `nvmlDeviceGetIndex`, as a part of another question.
+fn index(device: Device) -> Reading<u32> {
+    let f = device.library().find(function!(nvmlDeviceGetIndex))?;
+    let mut index = 0;
+    // SAFETY: a live handle and a pointer to a number of our own.
+    checked(unsafe { f(device.handle(), &mut index) })?;
+    Ok(index)
+}
+
+/// The handle of a MIG device, `nvmlDeviceGetMigDeviceHandleByIndex`.
+pub fn mig_handle<'d>(device: Device<'d>, index: u32) -> Reading<Device<'d>> {
+    let f = function!(nvmlDeviceGetMigDeviceHandleByIndex);
+    ask(f, device, move |f, device| {
+        let mut mig = ptr::null_mut();
+        // SAFETY: a live handle, a number, and a pointer to a handle of our own.
+        checked(unsafe { f(device.handle(), index, &mut mig) })?;
+        Ok(Device::new(device.library(), mig))
+    })
 }
 
 fn zeroed<T: Plain>() -> T {
@@ -251,7 +248,7 @@ fn version_of<T>(version: u32) -> u32 {
 }
 
 /// `f(device, &mut answer)`.
-pub fn get<T: Plain, E>(f: &Symbol<Call<*mut T>, E>, device: &Device) -> Reading<T> {
+pub fn get<T: Plain>(f: Function<Call<*mut T>>, device: Device) -> Reading<T> {
     ask(f, device, move |f, device| {
         let mut answer = zeroed();
         // SAFETY: a live handle and a pointer to a `T` of our own.
@@ -261,7 +258,7 @@ pub fn get<T: Plain, E>(f: &Symbol<Call<*mut T>, E>, device: &Device) -> Reading
 }
 
 /// As [`get`], for `nvmlEnableState_t`; a state that is neither of the two is unknown.
-pub fn get_switch<E>(f: &Symbol<Call<*mut u32>, E>, device: &Device) -> Reading<bool> {
+pub fn get_switch(f: Function<Call<*mut u32>>, device: Device) -> Reading<bool> {
     match get(f, device)? {
         0 => Ok(false),
         1 => Ok(true),
@@ -270,9 +267,9 @@ pub fn get_switch<E>(f: &Symbol<Call<*mut u32>, E>, device: &Device) -> Reading<
 }
 
 /// `f(device, &mut question)`, the version set and the rest of `question` as given.
-pub fn get_versioned<T: Versioned, E>(
-    f: &Symbol<Call<*mut T>, E>,
-    device: &Device,
+pub fn get_versioned<T: Versioned>(
+    f: Function<Call<*mut T>>,
+    device: Device,
     question: impl FnOnce(&mut T),
 ) -> Reading<T> {
     let mut answer: T = zeroed();
@@ -286,9 +283,9 @@ pub fn get_versioned<T: Versioned, E>(
 }
 
 /// `f(device, &mut first, &mut second)`.
-pub fn get_pair<T: Plain, U: Plain, E>(
-    f: &Symbol<Call2<*mut T, *mut U>, E>,
-    device: &Device,
+pub fn get_pair<T: Plain, U: Plain>(
+    f: Function<Call2<*mut T, *mut U>>,
+    device: Device,
 ) -> Reading<(T, U)> {
     ask(f, device, move |f, device| {
         let (mut first, mut second) = (zeroed(), zeroed());
@@ -299,9 +296,9 @@ pub fn get_pair<T: Plain, U: Plain, E>(
 }
 
 /// `f(device, &mut first, &mut second, &mut third)`.
-pub fn get_triple<T: Plain, U: Plain, V: Plain, E>(
-    f: &Symbol<Call3<*mut T, *mut U, *mut V>, E>,
-    device: &Device,
+pub fn get_triple<T: Plain, U: Plain, V: Plain>(
+    f: Function<Call3<*mut T, *mut U, *mut V>>,
+    device: Device,
 ) -> Reading<(T, U, V)> {
     ask(f, device, move |f, device| {
         let (mut first, mut second, mut third) = (zeroed(), zeroed(), zeroed());
@@ -312,9 +309,9 @@ pub fn get_triple<T: Plain, U: Plain, V: Plain, E>(
 }
 
 /// `f(device, &mut a, &mut b, &mut c, &mut d)`, four numbers.
-pub fn get_four<E>(
-    f: &Symbol<Call4<*mut u32, *mut u32, *mut u32, *mut u32>, E>,
-    device: &Device,
+pub fn get_four(
+    f: Function<Call4<*mut u32, *mut u32, *mut u32, *mut u32>>,
+    device: Device,
 ) -> Reading<[u32; 4]> {
     ask(f, device, move |f, device| {
         let (mut a, mut b, mut c, mut d) = (0, 0, 0, 0);
@@ -325,9 +322,9 @@ pub fn get_four<E>(
 }
 
 /// `f(device, which, &mut answer)`.
-pub fn get_for<A: Plain, T: Plain, E>(
-    f: &Symbol<Call2<A, *mut T>, E>,
-    device: &Device,
+pub fn get_for<A: Plain, T: Plain>(
+    f: Function<Call2<A, *mut T>>,
+    device: Device,
     which: A,
 ) -> Reading<T> {
     ask(f, device, move |f, device| {
@@ -339,9 +336,9 @@ pub fn get_for<A: Plain, T: Plain, E>(
 }
 
 /// `f(device, one, two, &mut answer)`.
-pub fn get_for2<A: Plain, B: Plain, T: Plain, E>(
-    f: &Symbol<Call3<A, B, *mut T>, E>,
-    device: &Device,
+pub fn get_for2<A: Plain, B: Plain, T: Plain>(
+    f: Function<Call3<A, B, *mut T>>,
+    device: Device,
     one: A,
     two: B,
 ) -> Reading<T> {
@@ -354,9 +351,9 @@ pub fn get_for2<A: Plain, B: Plain, T: Plain, E>(
 }
 
 /// `f(device, one, two, three, &mut answer)`.
-pub fn get_for3<A: Plain, B: Plain, C: Plain, T: Plain, E>(
-    f: &Symbol<Call4<A, B, C, *mut T>, E>,
-    device: &Device,
+pub fn get_for3<A: Plain, B: Plain, C: Plain, T: Plain>(
+    f: Function<Call4<A, B, C, *mut T>>,
+    device: Device,
     (one, two, three): (A, B, C),
 ) -> Reading<T> {
     ask(f, device, move |f, device| {
@@ -368,9 +365,9 @@ pub fn get_for3<A: Plain, B: Plain, C: Plain, T: Plain, E>(
 }
 
 /// `f(device)`: a check with no answer but its code.
-pub fn check<E>(
-    f: &Symbol<unsafe extern "C" fn(nvmlDevice_t) -> nvmlReturn_t, E>,
-    device: &Device,
+pub fn check(
+    f: Function<unsafe extern "C" fn(nvmlDevice_t) -> nvmlReturn_t>,
+    device: Device,
 ) -> Reading<()> {
     ask(f, device, move |f, device| {
         // SAFETY: a live handle.
@@ -381,9 +378,9 @@ pub fn check<E>(
 /// A list that NVML copies into a buffer: the capacity goes in, the length
 /// comes back. One call when `guess` is enough; otherwise as many as it takes,
 /// for the list may grow between two calls.
-pub fn get_list<T: Plain, E>(
-    f: &Symbol<Call2<*mut u32, *mut T>, E>,
-    device: &Device,
+pub fn get_list<T: Plain>(
+    f: Function<Call2<*mut u32, *mut T>>,
+    device: Device,
     guess: usize,
 ) -> Reading<Vec<T>> {
     ask(f, device, move |f, device| {
@@ -395,9 +392,9 @@ pub fn get_list<T: Plain, E>(
 }
 
 /// As [`get_list`], for lists by some `which`.
-pub fn get_list_for<A: Plain, T: Plain, E>(
-    f: &Symbol<Call3<A, *mut u32, *mut T>, E>,
-    device: &Device,
+pub fn get_list_for<A: Plain, T: Plain>(
+    f: Function<Call3<A, *mut u32, *mut T>>,
+    device: Device,
     which: A,
     guess: usize,
 ) -> Reading<Vec<T>> {
@@ -411,9 +408,9 @@ pub fn get_list_for<A: Plain, T: Plain, E>(
 
 /// `nvmlDeviceGetRetiredPages_v2`: two lists of one length, page addresses and
 /// the times of their retirement.
-pub fn retired_pages(device: &Device, cause: u32) -> Reading<Vec<(u64, u64)>> {
+pub fn retired_pages(device: Device, cause: u32) -> Reading<Vec<(u64, u64)>> {
     ask(
-        &device.nvml().lib().nvmlDeviceGetRetiredPages_v2,
+        function!(nvmlDeviceGetRetiredPages_v2),
         device,
         move |f, device| {
             let mut times = Vec::new();
@@ -449,10 +446,22 @@ fn list<T: Plain>(
     }
 }
 
+/// A list whose length is asked for first, without an array.
+fn counted<T: Copy>(empty: T, call: impl Fn(*mut T, &mut u32) -> nvmlReturn_t) -> Reading<Vec<T>> {
+    let mut count = 0;
+    checked(call(ptr::null_mut(), &mut count))?;
+    let mut items = vec![empty; count as usize];
+    if count > 0 {
+        checked(call(items.as_mut_ptr(), &mut count))?;
+        items.truncate(count as usize);
+    }
+    Ok(items)
+}
+
 /// `f(device, buffer, length)`: a string, whatever its bytes are.
-pub fn get_string<E>(
-    f: &Symbol<Call2<*mut c_char, u32>, E>,
-    device: &Device,
+pub fn get_string(
+    f: Function<Call2<*mut c_char, u32>>,
+    device: Device,
     room: usize,
 ) -> Reading<String> {
     ask(f, device, move |f, device| {
@@ -464,9 +473,9 @@ pub fn get_string<E>(
 }
 
 /// As [`get_string`], for strings by some `which`.
-pub fn get_string_for<A: Plain, E>(
-    f: &Symbol<Call3<A, *mut c_char, u32>, E>,
-    device: &Device,
+pub fn get_string_for<A: Plain>(
+    f: Function<Call3<A, *mut c_char, u32>>,
+    device: Device,
     which: A,
     room: usize,
 ) -> Reading<String> {
@@ -502,33 +511,12 @@ pub fn member(chars: &[c_char]) -> String {
     text(&bytes)
 }
 
-/// One of the lists of processes with a context on the GPU: the newest form of
-/// the question, or the one of drivers before R510, which answers alike.
-pub fn processes<E>(
-    newest: &Symbol<Call2<*mut u32, *mut nvmlProcessInfo_t>, E>,
-    older: &CStr,
-    device: &Device,
-) -> Reading<Vec<Context>> {
-    const GUESS: usize = 64;
-    let list = match newest {
-        Ok(_) => get_list(newest, device, GUESS),
-        Err(_) => {
-            let lib = device.nvml().lib();
-            // SAFETY: `_v2` has the signature and the struct of `_v3`.
-            let older = unsafe { lib.__library.get::<Call2<_, _>>(older.to_bytes_with_nul()) };
-            get_list(&older.map(|symbol| *symbol), device, GUESS)
-        }
-    };
-    list.map(|processes| processes.into_iter().map(Context::from).collect())
-}
-
 /// `nvmlDeviceGetMemoryInfo_v2`, or its older form, which does not tell what is
 /// reserved, where the library lacks it.
-pub fn memory(device: &Device) -> Reading<Memory> {
-    let lib = device.nvml().lib();
-    match get_versioned(&lib.nvmlDeviceGetMemoryInfo_v2, device, |_| ()) {
+pub fn memory(device: Device) -> Reading<Memory> {
+    match get_versioned(function!(nvmlDeviceGetMemoryInfo_v2), device, |_| ()) {
         Err(Missing::FUNCTION_NOT_FOUND) => {
-            get(&lib.nvmlDeviceGetMemoryInfo, device).map(Memory::from)
+            get(function!(nvmlDeviceGetMemoryInfo), device).map(Memory::from)
         }
         memory => memory.map(Memory::from),
     }
@@ -536,31 +524,33 @@ pub fn memory(device: &Device) -> Reading<Memory> {
 
 /// `nvmlDeviceGetHostname_v1` (R580), which the bindings do not have yet: the
 /// name that an administrator gave the GPU.
-pub fn hostname(device: &Device) -> Reading<String> {
-    let lib = device.nvml().lib();
-    // SAFETY: the symbol has this signature: nvmlHostname_v1_t is one array.
-    let f = unsafe {
-        lib.__library
-            .get::<Call<*mut Hostname>>(b"nvmlDeviceGetHostname_v1\0")
-    };
-    get(&f.map(|symbol| *symbol), device).map(|name| text(&name.0))
+pub fn hostname(device: Device) -> Reading<String> {
+    // SAFETY: it has this signature: nvmlHostname_v1_t is one array.
+    let f: Function<Call<*mut Hostname>> = unsafe { unlisted!(nvmlDeviceGetHostname_v1) };
+    get(f, device).map(|name| text(&name.0))
 }
 
 /// `nvmlDeviceGetRemappedRows_v2` (R580): counts with the inactive ones apart.
-pub fn remapped_rows(device: &Device) -> Reading<RemappedRows> {
-    let lib = device.nvml().lib();
-    let name = b"nvmlDeviceGetRemappedRows_v2\0";
-    // SAFETY: the symbol has this signature; the struct has no version member.
-    let f = unsafe { lib.__library.get::<Call<*mut RemappedRows>>(name) };
-    get(&f.map(|symbol| *symbol), device)
+pub fn remapped_rows(device: Device) -> Reading<RemappedRows> {
+    // SAFETY: it has this signature; the struct has no version member.
+    let f: Function<Call<*mut RemappedRows>> = unsafe { unlisted!(nvmlDeviceGetRemappedRows_v2) };
+    get(f, device)
+}
+
+/// `nvmlDeviceGetUnrepairableMemoryFlag_v1` (R580), which the bindings do not
+/// have yet: whether memory has failed beyond repair.
+pub fn unrepairable_memory(device: Device) -> Reading<bool> {
+    // SAFETY: it has this signature: its struct is one number.
+    let f: Function<Call<*mut u32>> = unsafe { unlisted!(nvmlDeviceGetUnrepairableMemoryFlag_v1) };
+    get(f, device).map(|flag| flag != 0)
 }
 
 /// `nvmlDeviceGetGspFirmwareVersion`, the one string whose room is not told:
 /// NVML's header says 64 bytes.
-pub fn gsp_version(device: &Device) -> Reading<String> {
+pub fn gsp_version(device: Device) -> Reading<String> {
     const ROOM: usize = 64;
     ask(
-        &device.nvml().lib().nvmlDeviceGetGspFirmwareVersion,
+        function!(nvmlDeviceGetGspFirmwareVersion),
         device,
         move |f, device| {
             let mut buffer = [0u8; 2 * ROOM];
@@ -571,45 +561,11 @@ pub fn gsp_version(device: &Device) -> Reading<String> {
     )
 }
 
-/// `nvmlDeviceGetUnrepairableMemoryFlag_v1` (R580), which the bindings do not
-/// have yet: whether memory has failed beyond repair.
-pub fn unrepairable_memory(device: &Device) -> Reading<bool> {
-    let lib = device.nvml().lib();
-    let name = b"nvmlDeviceGetUnrepairableMemoryFlag_v1\0";
-    // SAFETY: the symbol has this signature: its struct is one number.
-    let f = unsafe { lib.__library.get::<Call<*mut u32>>(name) };
-    get(&f.map(|symbol| *symbol), device).map(|flag| flag != 0)
-}
-
-/// `nvmlUnitGetCount`.
-pub fn unit_count(lib: &NvmlLib) -> Reading<u32> {
-    ask_driver(&lib.nvmlUnitGetCount, move |f| {
-        let mut count = 0;
-        // SAFETY: a pointer to a number of our own.
-        checked(unsafe { f(&mut count) })?;
-        Ok(count)
-    })
-}
-
-/// `nvmlSystemGetHicVersion`: ids and firmware versions of host interface cards.
-pub fn interface_cards(lib: &NvmlLib) -> Reading<Vec<(u32, String)>> {
-    ask_driver(&lib.nvmlSystemGetHicVersion, move |f| {
-        let cards: Vec<nvmlHwbcEntry_t> = list(16, |count, cards| {
-            // SAFETY: `cards` has room for `*count` values.
-            unsafe { f(count, cards) }
-        })?;
-        Ok(cards
-            .iter()
-            .map(|card| (card.hwbcId, member(&card.firmwareVersion)))
-            .collect())
-    })
-}
-
 /// `nvmlDeviceGetDramEncryptionMode`: whether memory is encrypted, now and
 /// after a reset.
-pub fn dram_encryption(device: &Device) -> Reading<(bool, bool)> {
+pub fn dram_encryption(device: Device) -> Reading<(bool, bool)> {
     ask(
-        &device.nvml().lib().nvmlDeviceGetDramEncryptionMode,
+        function!(nvmlDeviceGetDramEncryptionMode),
         device,
         move |f, device| {
             let mut modes: [nvmlDramEncryptionInfo_v1_t; 2] = [zeroed(), zeroed()];
@@ -622,74 +578,4 @@ pub fn dram_encryption(device: &Device) -> Reading<(bool, bool)> {
             Ok((current.encryptionState != 0, pending.encryptionState != 0))
         },
     )
-}
-
-/// `nvmlSystemGetProcessName`: what the process is called on the host, whatever
-/// its bytes are.
-pub fn process_name(lib: &NvmlLib, pid: u32) -> Reading<String> {
-    const ROOM: usize = 4096;
-    ask_driver(&lib.nvmlSystemGetProcessName, move |f| {
-        let mut buffer = vec![0u8; ROOM];
-        // SAFETY: a buffer of the length that is told.
-        checked(unsafe { f(pid, buffer.as_mut_ptr().cast(), ROOM as u32) })?;
-        Ok(text(&buffer))
-    })
-}
-
-/// `nvmlGetExcludedDeviceInfoByIndex`: bus id and UUID of a GPU that the driver
-/// leaves alone.
-pub fn excluded_gpu(lib: &NvmlLib, index: u32) -> Reading<(String, String)> {
-    ask_driver(&lib.nvmlGetExcludedDeviceInfoByIndex, move |f| {
-        let mut info: nvmlExcludedDeviceInfo_t = zeroed();
-        // SAFETY: a number and a pointer to a struct of our own.
-        checked(unsafe { f(index, &mut info) })?;
-        Ok((member(&info.pciInfo.busId), member(&info.uuid)))
-    })
-}
-
-/// `nvmlGetVgpuDriverCapabilities`: 1 when the driver can do `capability`.
-pub fn vgpu_driver_capability(lib: &NvmlLib, capability: u32) -> Reading<u32> {
-    ask_driver(&lib.nvmlGetVgpuDriverCapabilities, move |f| {
-        let mut answer = 0;
-        // SAFETY: a number and a pointer to one of our own.
-        checked(unsafe { f(capability, &mut answer) })?;
-        Ok(answer)
-    })
-}
-
-/// `nvmlSystemGetNVMLVersion`, the one question that a library answers without
-/// `nvmlInit`: for the message about a library and a driver that do not match.
-pub fn version_without_init(path: &std::path::Path) -> Reading<String> {
-    // SAFETY: loading NVML runs its initialisers, as `Nvml::init` did before.
-    let lib = unsafe { NvmlLib::new(path) }.map_err(|_| Missing::from_code(12))?;
-    let f = found(&lib.nvmlSystemGetNVMLVersion)?;
-    let mut buffer = [0u8; 80];
-    // SAFETY: a buffer of the length that is told.
-    checked(unsafe { f(buffer.as_mut_ptr().cast(), buffer.len() as u32) })?;
-    Ok(text(&buffer))
-}
-
-/// `f(device, other, &mut answer)`: how two GPUs stand to each other.
-pub fn get_between<T: Plain, E>(
-    f: &Symbol<Call2<nvmlDevice_t, *mut T>, E>,
-    device: &Device,
-    other: &Device,
-) -> Reading<T> {
-    let other = lasting(other);
-    ask(f, device, move |f, device| {
-        let mut answer = zeroed();
-        // SAFETY: two live handles and a pointer to a `T` of our own.
-        checked(unsafe { f(device.handle(), other.handle(), &mut answer) })?;
-        Ok(answer)
-    })
-}
-
-/// `nvmlSystemGetNvlinkBwMode`: `NVML_GPU_NVLINK_BW_MODE_*`.
-pub fn nvlink_bandwidth_mode(lib: &NvmlLib) -> Reading<u32> {
-    ask_driver(&lib.nvmlSystemGetNvlinkBwMode, move |f| {
-        let mut mode = 0;
-        // SAFETY: a pointer to a number of our own.
-        checked(unsafe { f(&mut mode) })?;
-        Ok(mode)
-    })
 }

@@ -1,7 +1,5 @@
 //! What a question to NVML comes back with: a fact, or why there is none.
 
-use nvml_wrapper::error::NvmlError;
-
 /// A fact about a GPU, or the reason it is missing. A failed read is never a 0.
 pub type Reading<T> = Result<T, Missing>;
 
@@ -111,38 +109,5 @@ impl Missing {
             .iter()
             .find(|(known, _)| *known == code)
             .map_or("Unknown Error", |(_, words)| words)
-    }
-}
-
-/// The one map from nvml-wrapper's errors back to NVML's codes. A symbol that
-/// the library lacks arrives as `FailedToLoadSymbol`, and codes newer than the
-/// wrapper as `UnexpectedVariant`.
-impl From<NvmlError> for Missing {
-    fn from(error: NvmlError) -> Self {
-        Self::from_code(match error {
-            NvmlError::Uninitialized => 1,
-            NvmlError::InvalidArg => 2,
-            NvmlError::NotSupported => 3,
-            NvmlError::NoPermission => 4,
-            NvmlError::NotFound => 6,
-            NvmlError::InsufficientSize(_) => 7,
-            NvmlError::InsufficientPower => 8,
-            NvmlError::DriverNotLoaded => 9,
-            NvmlError::Timeout => 10,
-            NvmlError::IrqIssue => 11,
-            NvmlError::LibraryNotFound | NvmlError::LibloadingError(_) => 12,
-            NvmlError::FunctionNotFound | NvmlError::FailedToLoadSymbol(_) => 13,
-            NvmlError::CorruptedInfoROM => 14,
-            NvmlError::GpuLost => 15,
-            NvmlError::ResetRequired => 16,
-            NvmlError::OperatingSystem => 17,
-            NvmlError::LibRmVersionMismatch => 18,
-            NvmlError::InUse => 19,
-            NvmlError::InsufficientMemory => 20,
-            NvmlError::NoData => 21,
-            NvmlError::VgpuEccNotSupported => 22,
-            NvmlError::UnexpectedVariant(code) => code,
-            _ => 999,
-        })
     }
 }

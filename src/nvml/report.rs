@@ -7,7 +7,7 @@ use nvml_wrapper_sys::bindings::*;
 use super::facts::*;
 use super::gpu::{Gpu, Memo, questions};
 use super::parallel::each;
-use super::raw::{self, Sample};
+use super::raw::{self, Sample, function};
 use super::reading::{Missing, Reading};
 
 /// A licence of the vGPU software, from `nvmlDeviceGetGridLicensableFeatures_v4`.
@@ -63,11 +63,7 @@ impl Gpu<'_> {
     pub fn temperature_threshold(&self, which: u32) -> Reading<u32> {
         self.report.temperature_thresholds.get_or_ask(which, || {
             let device = self.device()?;
-            raw::get_for(
-                &device.nvml().lib().nvmlDeviceGetTemperatureThreshold,
-                device,
-                which,
-            )
+            raw::get_for(function!(nvmlDeviceGetTemperatureThreshold), device, which)
         })
     }
 
@@ -84,34 +80,34 @@ questions! { report / Report {
         samples: Memo<u32, Vec<Sample>>,
     }
     /// `NVML_BRAND_*`, `nvmlDeviceGetBrand`.
-    brand: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetBrand, device);
+    brand: u32 = |device| raw::get(function!(nvmlDeviceGetBrand), device);
     /// `NVML_DEVICE_ARCH_*`, `nvmlDeviceGetArchitecture`.
-    architecture: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetArchitecture, device);
+    architecture: u32 = |device| raw::get(function!(nvmlDeviceGetArchitecture), device);
     /// The number of `/dev/nvidia*`, `nvmlDeviceGetMinorNumber`.
-    minor_number: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetMinorNumber, device);
+    minor_number: u32 = |device| raw::get(function!(nvmlDeviceGetMinorNumber), device);
     /// Per-device identifier, `nvmlDeviceGetPdi`.
-    pdi: u64 = |device, lib| raw::get_versioned(&lib.nvmlDeviceGetPdi, device, |_| ()).map(|pdi| pdi.value);
+    pdi: u64 = |device| raw::get_versioned(function!(nvmlDeviceGetPdi), device, |_| ()).map(|pdi| pdi.value);
     /// Whether the board has several GPUs, `nvmlDeviceGetMultiGpuBoard`.
-    multi_gpu_board: bool = |device, lib| raw::get(&lib.nvmlDeviceGetMultiGpuBoard, device)
+    multi_gpu_board: bool = |device| raw::get(function!(nvmlDeviceGetMultiGpuBoard), device)
         .map(|many: u32| many != 0);
     /// The same for GPUs of one board, `nvmlDeviceGetBoardId`.
-    board_id: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetBoardId, device);
+    board_id: u32 = |device| raw::get(function!(nvmlDeviceGetBoardId), device);
     /// The number that the board is ordered by, `nvmlDeviceGetBoardPartNumber`.
-    board_part_number: String = |device, lib|
-        raw::get_string(&lib.nvmlDeviceGetBoardPartNumber, device, 80);
+    board_part_number: String = |device|
+        raw::get_string(function!(nvmlDeviceGetBoardPartNumber), device, 80);
     /// When the infoROM's black box was last written, microseconds since 1970,
     /// and for how many microseconds, `nvmlDeviceGetLastBBXFlushTime`.
-    black_box_flush: (u64, u64) = |device, lib| raw::get_pair(&lib.nvmlDeviceGetLastBBXFlushTime, device);
+    black_box_flush: (u64, u64) = |device| raw::get_pair(function!(nvmlDeviceGetLastBBXFlushTime), device);
     /// `NVML_GPU_VIRTUALIZATION_MODE_*`, `nvmlDeviceGetVirtualizationMode`.
-    virtualization_mode: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetVirtualizationMode, device);
+    virtualization_mode: u32 = |device| raw::get(function!(nvmlDeviceGetVirtualizationMode), device);
     /// 0 one vGPU at a time, 1 SR-IOV, `nvmlDeviceGetHostVgpuMode`.
-    host_vgpu_mode: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetHostVgpuMode, device);
+    host_vgpu_mode: u32 = |device| raw::get(function!(nvmlDeviceGetHostVgpuMode), device);
     /// Whether vGPUs of different sizes may run side by side, `nvmlDeviceGetVgpuHeterogeneousMode`.
-    heterogeneous_vgpus: bool = |device, lib|
-        raw::get_versioned(&lib.nvmlDeviceGetVgpuHeterogeneousMode, device, |_| ()).map(|mode| mode.mode != 0);
+    heterogeneous_vgpus: bool = |device|
+        raw::get_versioned(function!(nvmlDeviceGetVgpuHeterogeneousMode), device, |_| ()).map(|mode| mode.mode != 0);
     /// Licences that the GPU can have, `nvmlDeviceGetGridLicensableFeatures_v4`.
-    licenses: Vec<License> = |device, lib|
-        raw::get(&lib.nvmlDeviceGetGridLicensableFeatures_v4, device)
+    licenses: Vec<License> = |device|
+        raw::get(function!(nvmlDeviceGetGridLicensableFeatures_v4), device)
             .map(|features: nvmlGridLicensableFeatures_t| {
                 let count = match features.isGridLicenseSupported {
                     0 => 0,
@@ -125,57 +121,57 @@ questions! { report / Report {
                 }).collect()
             });
     /// The version of the GSP's firmware, `nvmlDeviceGetGspFirmwareVersion`.
-    gsp_version: String = |device, lib| raw::gsp_version(device);
+    gsp_version: String = |device| raw::gsp_version(device);
     /// PLX or BR04 bridges on the board, as (type, firmware), `nvmlDeviceGetBridgeChipInfo`.
-    bridge_chips: Vec<(u32, u32)> = |device, lib| raw::get(&lib.nvmlDeviceGetBridgeChipInfo, device)
+    bridge_chips: Vec<(u32, u32)> = |device| raw::get(function!(nvmlDeviceGetBridgeChipInfo), device)
         .map(|bridges: nvmlBridgeChipHierarchy_t| bridges.bridgeChipInfo.iter()
             .take(bridges.bridgeCount.into())
             .map(|chip| (chip.type_, chip.fwVersion))
             .collect());
     /// PCIe packets that were sent again, `nvmlDeviceGetPcieReplayCounter`.
-    pcie_replays: u32 = |device, lib| raw::get(&lib.nvmlDeviceGetPcieReplayCounter, device);
+    pcie_replays: u32 = |device| raw::get(function!(nvmlDeviceGetPcieReplayCounter), device);
     /// PCIe traffic out of and into the GPU, KB/s, `nvmlDeviceGetPcieThroughput`.
     /// NVML watches the link for 20 ms for each, so that both are asked at once.
-    pcie_throughput: (Reading<u32>, Reading<u32>) = |device, lib| {
+    pcie_throughput: (Reading<u32>, Reading<u32>) = |device| {
         const SENT: u32 = 0;
         const RECEIVED: u32 = 1;
-        let ask = |&counter: &u32| raw::get_for(&lib.nvmlDeviceGetPcieThroughput, device, counter);
+        let ask = |&counter: &u32| raw::get_for(function!(nvmlDeviceGetPcieThroughput), device, counter);
         match each(&[SENT, RECEIVED], ask)[..] {
             [sent, received] => Ok((sent, received)),
             _ => Err(Missing::UNKNOWN),
         }
     };
     /// BAR1 memory, bytes, `nvmlDeviceGetBAR1MemoryInfo`.
-    bar1: nvmlBAR1Memory_t = |device, lib| raw::get(&lib.nvmlDeviceGetBAR1MemoryInfo, device);
+    bar1: nvmlBAR1Memory_t = |device| raw::get(function!(nvmlDeviceGetBAR1MemoryInfo), device);
     /// Frame buffer capture sessions, `nvmlDeviceGetFBCStats`.
-    capture_stats: EncoderStats = |device, lib| raw::get(&lib.nvmlDeviceGetFBCStats, device)
+    capture_stats: EncoderStats = |device| raw::get(function!(nvmlDeviceGetFBCStats), device)
         .map(|stats: nvmlFBCStats_t| EncoderStats {
             sessions: stats.sessionsCount,
             average_fps: stats.averageFPS,
             average_latency: stats.averageLatency,
         });
     /// Whether channels and TPCs wait for repair, `nvmlDeviceGetRepairStatus`.
-    repairs_pending: (bool, bool) = |device, lib|
-        raw::get_versioned(&lib.nvmlDeviceGetRepairStatus, device, |_| ())
+    repairs_pending: (bool, bool) = |device|
+        raw::get_versioned(function!(nvmlDeviceGetRepairStatus), device, |_| ())
             .map(|status| (status.bChannelRepairPending != 0, status.bTpcRepairPending != 0));
     /// Whether memory has failed beyond repair, `nvmlDeviceGetUnrepairableMemoryFlag_v1`.
-    unrepairable_memory: bool = |device, lib| raw::unrepairable_memory(device);
+    unrepairable_memory: bool = |device| raw::unrepairable_memory(device);
     /// Power profiles that were asked for and that are in force, one bit each,
     /// `nvmlDeviceWorkloadPowerProfileGetCurrentProfiles`.
-    power_profiles: ([u32; 8], [u32; 8]) = |device, lib|
-        raw::get_versioned(&lib.nvmlDeviceWorkloadPowerProfileGetCurrentProfiles, device, |_| ())
+    power_profiles: ([u32; 8], [u32; 8]) = |device|
+        raw::get_versioned(function!(nvmlDeviceWorkloadPowerProfileGetCurrentProfiles), device, |_| ())
             .map(|profiles| (profiles.requestedProfilesMask.mask, profiles.enforcedProfilesMask.mask));
     /// The highest graphics clock that can be set, MHz, `nvmlDeviceGetClock`.
-    max_customer_boost: u32 = |device, lib| {
+    max_customer_boost: u32 = |device| {
         const GRAPHICS: u32 = 0;
         const CUSTOMER_BOOST_MAX: u32 = 3;
-        raw::get_for2(&lib.nvmlDeviceGetClock, device, GRAPHICS, CUSTOMER_BOOST_MAX)
+        raw::get_for2(function!(nvmlDeviceGetClock), device, GRAPHICS, CUSTOMER_BOOST_MAX)
     };
     /// Whether clocks are boosted, now and by default, `nvmlDeviceGetAutoBoostedClocksEnabled`.
-    auto_boost: (bool, bool) = |device, lib|
-        raw::get_pair(&lib.nvmlDeviceGetAutoBoostedClocksEnabled, device)
+    auto_boost: (bool, bool) = |device|
+        raw::get_pair(function!(nvmlDeviceGetAutoBoostedClocksEnabled), device)
             .map(|(now, default): (u32, u32)| (now != 0, default != 0));
     /// What the GPU can do, bits, `nvmlDeviceGetCapabilities`: 1 extended GPU memory.
-    capabilities: u32 = |device, lib| raw::get_versioned(&lib.nvmlDeviceGetCapabilities, device, |_| ())
+    capabilities: u32 = |device| raw::get_versioned(function!(nvmlDeviceGetCapabilities), device, |_| ())
         .map(|capabilities| capabilities.capMask);
 }

@@ -4,8 +4,8 @@
 use nvml_wrapper_sys::bindings::*;
 
 use super::gpu::Gpu;
-use super::raw;
 use super::raw::slices;
+use super::raw::{self, function};
 use super::reading::{Missing, Reading};
 
 /// Numbers of compute profiles; the bindings do not have their count.
@@ -100,10 +100,7 @@ impl Gpu<'_> {
     /// `nvmlDeviceGetGpuInstanceRemainingCapacity`.
     pub fn room_for(&self, profile: &Profile) -> Reading<u32> {
         let device = self.device()?;
-        let room = &device
-            .nvml()
-            .lib()
-            .nvmlDeviceGetGpuInstanceRemainingCapacity;
+        let room = function!(nvmlDeviceGetGpuInstanceRemainingCapacity);
         raw::get_for(room, device, profile.id)
     }
 

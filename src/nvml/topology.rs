@@ -2,17 +2,13 @@
 
 use std::ffi::c_ulong;
 
-use nvml_wrapper::Device;
 use nvml_wrapper::enum_wrappers::device::TopologyLevel;
 pub use nvml_wrapper::enum_wrappers::device::{P2pCapabilitiesIndex as P2pCapability, P2pStatus};
 
 use super::driver::Driver;
 use super::gpu::Gpu;
-use super::raw;
+use super::raw::{self, function, topology};
 use super::reading::{Missing, Reading};
-
-/// Room for as many CPUs as the kernel can have, in words of a set.
-const WORDS: usize = 8192 / c_ulong::BITS as usize;
 
 /// The nearest thing that two devices share, `nvmlGpuTopologyLevel_t`; nearer
 /// ones are less.
@@ -66,54 +62,37 @@ impl From<Level> for TopologyLevel {
 impl Gpu<'_> {
     /// The CPUs next to the GPU, `nvmlDeviceGetCpuAffinity`.
     pub fn cpu_affinity(&self) -> Reading<Vec<u32>> {
-        let device = self.device()?;
-        let f = &device.nvml().lib().nvmlDeviceGetCpuAffinity;
-        let cpus = raw::wrapped(f, device, |device| device.cpu_affinity(WORDS))?;
-        Ok(numbers(&cpus))
+        topology::cpus(self.device()?).map(|cpus| numbers(&cpus))
     }
 
     /// The NUMA nodes whose memory is next to the GPU, `nvmlDeviceGetMemoryAffinity`.
     pub fn memory_affinity(&self) -> Reading<Vec<u32>> {
-        const NODE: u32 = 0;
-        let device = self.device()?;
-        let f = &device.nvml().lib().nvmlDeviceGetMemoryAffinity;
-        let nodes = raw::wrapped(f, device, |device| device.memory_affinity(WORDS, NODE))?;
-        Ok(numbers(&nodes))
+        topology::nodes(self.device()?).map(|nodes| numbers(&nodes))
     }
 
     /// The NUMA node that the GPU's own memory is, `nvmlDeviceGetNumaNodeId`.
     pub fn numa_node(&self) -> Reading<u32> {
         let device = self.device()?;
-        raw::get(&device.nvml().lib().nvmlDeviceGetNumaNodeId, device)
+        raw::get(function!(nvmlDeviceGetNumaNodeId), device)
     }
 
     /// What the GPU shares with another, `nvmlDeviceGetTopologyCommonAncestor`.
     pub fn common_ancestor(&self, other: &Gpu) -> Reading<Level> {
-        let device = self.device()?;
-        let ask = &device.nvml().lib().nvmlDeviceGetTopologyCommonAncestor;
-        let level = raw::get_between(ask, device, other.device()?)?;
+        let f = function!(nvmlDeviceGetTopologyCommonAncestor);
+        let level = topology::get_between(f, self.device()?, other.device()?)?;
         Level::from_nvml(level).ok_or(Missing::UNKNOWN)
     }
 
     /// The indices of the GPUs that share `level` with this one and nothing
     /// nearer, `nvmlDeviceGetTopologyNearestGpus`.
     pub fn nearest(&self, level: Level) -> Reading<Vec<u32>> {
-        let device = self.device()?;
-        let f = &device.nvml().lib().nvmlDeviceGetTopologyNearestGpus;
-        raw::wrapped(f, device, move |device| {
-            let near = device.topology_nearest_gpus(level.into())?;
-            near.iter().map(Device::index).collect()
-        })
+        topology::nearest(self.device()?, TopologyLevel::from(level).as_c())
     }
 
     /// Whether the GPU can reach another's memory, `nvmlDeviceGetP2PStatus`.
     pub fn p2p_status(&self, other: &Gpu, capability: P2pCapability) -> Reading<P2pStatus> {
-        let device = self.device()?;
-        let f = &device.nvml().lib().nvmlDeviceGetP2PStatus;
-        let other = raw::lasting(other.device()?);
-        raw::wrapped(f, device, move |device| {
-            device.p2p_status(&other, capability)
-        })
+        let status = topology::p2p_status(self.device()?, other.device()?, capability.as_c())?;
+        P2pStatus::try_from(status).map_err(|_| Missing::UNKNOWN)
     }
 }
 
@@ -128,22 +107,18 @@ fn numbers(words: &[c_ulong]) -> Vec<u32> {
 impl Driver {
     /// The indices of the GPUs next to a CPU, `nvmlSystemGetTopologyGpuSet`.
     pub fn gpus_near_cpu(&self, cpu: u32) -> Reading<Vec<u32>> {
-        let f = &self.lib().nvmlSystemGetTopologyGpuSet;
-        raw::wrapped_driver(f, self.nvml(), move |nvml| {
-            let near = nvml.topology_gpu_set(cpu)?;
-            near.iter().map(Device::index).collect()
-        })
+        topology::near_cpu(self.library(), cpu)
     }
 
     /// The bandwidth that NVLinks may use, `nvmlSystemGetNvlinkBwMode`:
     /// 0 full, 1 off, 2 least, 3 half, 4 three quarters.
     pub fn nvlink_bandwidth_mode(&self) -> Reading<u32> {
-        raw::nvlink_bandwidth_mode(self.nvml().lib())
+        raw::system::get(function!(nvmlSystemGetNvlinkBwMode), self.library())
     }
 
     /// Sets it, `nvmlSystemSetNvlinkBwMode`.
     pub fn set_nvlink_bandwidth_mode(&self, mode: u32) -> Reading<()> {
-        raw::system::set(&self.lib().nvmlSystemSetNvlinkBwMode, mode)
+        raw::system::set(function!(nvmlSystemSetNvlinkBwMode), self.library(), mode)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Numbers that come with their type: fields by id, and samples.
 
-use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
+use super::library::{Device, function};
 use super::{ask, checked, list, zeroed};
 use crate::nvml::reading::{Missing, Reading};
 
@@ -17,7 +17,7 @@ pub enum FieldNumber {
 
 /// `nvmlDeviceGetFieldValues` for several ids at once: one call, one reading
 /// each. `ids` holds (field id, scope id) pairs; the ids are sent as they are.
-pub fn field_values(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<FieldNumber>>> {
+pub fn field_values(device: Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<FieldNumber>>> {
     let mut values: Vec<nvmlFieldValue_t> = ids
         .iter()
         .map(|&(id, scope)| nvmlFieldValue_t {
@@ -27,7 +27,7 @@ pub fn field_values(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<
         })
         .collect();
     ask(
-        &device.nvml().lib().nvmlDeviceGetFieldValues,
+        function!(nvmlDeviceGetFieldValues),
         device,
         move |f, device| {
             // SAFETY: a live handle and as many values as are told.
@@ -72,7 +72,7 @@ fn number(kind: nvmlValueType_t, union: nvmlValue_t) -> Reading<FieldNumber> {
 /// Several whole numbers in one call of `nvmlDeviceGetFieldValues`; an id that
 /// the library does not know is not sent and keeps its reason.
 pub fn whole_fields<const N: usize>(
-    device: &Device,
+    device: Device,
     ids: [Reading<u32>; N],
     scope: u32,
 ) -> Reading<[Reading<i64>; N]> {
@@ -98,29 +98,25 @@ pub struct Sample {
 
 /// `nvmlDeviceGetSamples`: all that the driver keeps, oldest first, of
 /// `NVML_*_SAMPLES`.
-pub fn samples(device: &Device, which: u32) -> Reading<Vec<Sample>> {
-    ask(
-        &device.nvml().lib().nvmlDeviceGetSamples,
-        device,
-        move |f, device| {
-            let mut kind = 0;
-            let samples: Vec<nvmlSample_t> = list(256, |count, samples| {
-                // SAFETY: a live handle, numbers, a pointer to a number of our own;
-                // `samples` has room for `*count` values.
-                unsafe { f(device.handle(), which, 0, &mut kind, count, samples) }
-            })?;
-            samples
-                .into_iter()
-                .map(|sample| {
-                    Ok(Sample {
-                        time: sample.timeStamp,
-                        value: match number(kind, sample.sampleValue)? {
-                            FieldNumber::Whole(number) => number as f64,
-                            FieldNumber::Real(number) => number,
-                        },
-                    })
+pub fn samples(device: Device, which: u32) -> Reading<Vec<Sample>> {
+    ask(function!(nvmlDeviceGetSamples), device, move |f, device| {
+        let mut kind = 0;
+        let samples: Vec<nvmlSample_t> = list(256, |count, samples| {
+            // SAFETY: a live handle, numbers, a pointer to a number of our own;
+            // `samples` has room for `*count` values.
+            unsafe { f(device.handle(), which, 0, &mut kind, count, samples) }
+        })?;
+        samples
+            .into_iter()
+            .map(|sample| {
+                Ok(Sample {
+                    time: sample.timeStamp,
+                    value: match number(kind, sample.sampleValue)? {
+                        FieldNumber::Whole(number) => number as f64,
+                        FieldNumber::Real(number) => number,
+                    },
                 })
-                .collect()
-        },
-    )
+            })
+            .collect()
+    })
 }

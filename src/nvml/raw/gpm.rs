@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
-use super::{ask, ask_driver, checked, found, patience};
+use super::library::{Device, Library, function};
+use super::{ask, ask_driver, checked, patience};
 use crate::nvml::reading::{Missing, Reading};
 
 /// `NVML_GPM_METRICS_GET_VERSION`, which is no `NVML_STRUCT_VERSION`.
@@ -14,7 +14,7 @@ const METRICS_GET_VERSION: u32 = 1;
 
 /// Room for the counters of one device at one time.
 pub struct Sample<'d> {
-    lib: &'d NvmlLib,
+    library: &'d Library,
     room: Arc<Room>,
 }
 
@@ -42,37 +42,40 @@ impl Drop for Room {
 
 impl<'d> Sample<'d> {
     /// `nvmlGpmSampleAlloc`.
-    pub fn new(device: &Device<'d>) -> Reading<Self> {
-        let lib = device.nvml().lib();
-        let free = found(&lib.nvmlGpmSampleFree).ok();
-        let room = ask(&lib.nvmlGpmSampleAlloc, device, move |alloc, _| {
+    pub fn new(device: Device<'d>) -> Reading<Self> {
+        let free = device.library().find(function!(nvmlGpmSampleFree)).ok();
+        let room = ask(function!(nvmlGpmSampleAlloc), device, move |alloc, _| {
             let mut handle = std::ptr::null_mut();
             // SAFETY: a pointer to a handle of our own.
             checked(unsafe { alloc(&mut handle) })?;
             Ok(Room { handle, free })
         })?;
         Ok(Self {
-            lib,
+            library: device.library(),
             room: Arc::new(room),
         })
     }
 
     /// `nvmlGpmSampleGet`: the counters of a GPU, as they are now.
-    pub fn take(&mut self, device: &Device) -> Reading<()> {
+    pub fn take(&mut self, device: Device) -> Reading<()> {
         let room = Arc::clone(&self.room);
-        ask(&self.lib.nvmlGpmSampleGet, device, move |get, device| {
+        ask(function!(nvmlGpmSampleGet), device, move |get, device| {
             // SAFETY: a live device handle and a sample that was allocated.
             checked(unsafe { get(device.handle(), room.handle) })
         })
     }
 
     /// `nvmlGpmMigSampleGet`: the counters of a GPU instance, as they are now.
-    pub fn take_of_instance(&mut self, device: &Device, gpu_instance: u32) -> Reading<()> {
+    pub fn take_of_instance(&mut self, device: Device, gpu_instance: u32) -> Reading<()> {
         let room = Arc::clone(&self.room);
-        ask(&self.lib.nvmlGpmMigSampleGet, device, move |get, device| {
-            // SAFETY: as in `take`.
-            checked(unsafe { get(device.handle(), gpu_instance, room.handle) })
-        })
+        ask(
+            function!(nvmlGpmMigSampleGet),
+            device,
+            move |get, device| {
+                // SAFETY: as in `take`.
+                checked(unsafe { get(device.handle(), gpu_instance, room.handle) })
+            },
+        )
     }
 }
 
@@ -81,7 +84,7 @@ impl<'d> Sample<'d> {
 pub fn metrics(earlier: &Sample, later: &Sample, ids: &[u32]) -> Reading<Vec<Reading<f64>>> {
     let rooms = [Arc::clone(&earlier.room), Arc::clone(&later.room)];
     let ids = ids.to_vec();
-    ask_driver(&later.lib.nvmlGpmMetricsGet, move |get| {
+    ask_driver(function!(nvmlGpmMetricsGet), later.library, move |get| {
         let mut values = Vec::with_capacity(ids.len());
         // SAFETY: numbers, and pointers that may be null.
         let mut question: nvmlGpmMetricsGet_t = unsafe { std::mem::zeroed() };
@@ -107,8 +110,8 @@ pub fn metrics(earlier: &Sample, later: &Sample, ids: &[u32]) -> Reading<Vec<Rea
 }
 
 /// `nvmlGpmSetStreamingEnabled`: 0 or 1, which NVML checks.
-pub fn set_streaming(device: &Device, state: u32) -> Reading<()> {
-    let set = &device.nvml().lib().nvmlGpmSetStreamingEnabled;
+pub fn set_streaming(device: Device, state: u32) -> Reading<()> {
+    let set = function!(nvmlGpmSetStreamingEnabled);
     ask(set, device, move |set, device| {
         // SAFETY: a live handle and a number.
         checked(unsafe { set(device.handle(), state) })

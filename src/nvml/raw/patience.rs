@@ -6,17 +6,13 @@
 //! nothing more.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::mem::{size_of, transmute_copy};
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::ptr;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nvml_wrapper::Device;
-
+use super::library::Device;
 use crate::nvml::reading::{Missing, Reading};
 
 /// There is none without a limit.
@@ -78,7 +74,7 @@ pub struct Stuck {
     /// The GPU, by index; without it the driver was asked.
     pub gpu: Option<u32>,
     /// The NVML function.
-    pub function: String,
+    pub function: &'static str,
 }
 
 impl Stuck {
@@ -117,7 +113,7 @@ pub fn stuck() -> Vec<Stuck> {
 }
 
 /// Tells which GPU a handle is of, or is of a part of.
-pub fn belongs_to(device: &Device, index: u32) {
+pub fn belongs_to(device: Device, index: u32) {
     if let Some(patience) = PATIENCE.get() {
         patience.known().gpus.insert(address_of(device), index);
     }
@@ -132,19 +128,18 @@ pub fn let_go_of_output() {
     }
 }
 
-fn address_of(device: &Device) -> usize {
-    // SAFETY: the handle is not used, only told apart from others.
-    unsafe { device.handle() }.addr()
+fn address_of(device: Device) -> usize {
+    device.handle().addr()
 }
 
 /// Who is asked.
-pub enum Asked<'a> {
+pub enum Asked<'d> {
     /// The driver.
     Driver,
     /// The GPU of this index.
     Gpu(u32),
     /// The GPU of this handle.
-    Device(&'a Device<'a>),
+    Device(Device<'d>),
 }
 
 impl Asked<'_> {
@@ -152,29 +147,29 @@ impl Asked<'_> {
         match self {
             Self::Driver => None,
             Self::Gpu(index) => Some(*index),
-            Self::Device(device) => known.gpus.get(&address_of(device)).copied(),
+            Self::Device(device) => known.gpus.get(&address_of(*device)).copied(),
         }
     }
 }
 
-/// Puts a question: calls the function of this name. `NVML_ERROR_TIMEOUT` where
-/// the answer does not come in time.
+/// Puts a question by the function of this name. `NVML_ERROR_TIMEOUT` where the
+/// answer does not come in time.
 pub fn wait<R: Send + 'static>(
     asked: Asked,
-    name: impl FnOnce() -> String,
+    function: &'static str,
     call: impl FnOnce() -> Reading<R> + Send + 'static,
 ) -> Reading<R> {
     match PATIENCE.get() {
         None => call(),
-        Some(patience) => patience.wait(&asked, name, call),
+        Some(patience) => patience.wait(asked, function, call),
     }
 }
 
 impl Patience {
     fn wait<R: Send + 'static>(
         &self,
-        asked: &Asked,
-        name: impl FnOnce() -> String,
+        asked: Asked,
+        function: &'static str,
         call: impl FnOnce() -> Reading<R> + Send + 'static,
     ) -> Reading<R> {
         let (gpu, deadline) = {
@@ -203,7 +198,6 @@ impl Patience {
             clock.stop();
         }
         answer.unwrap_or_else(|_| {
-            let function = name();
             let stuck = Stuck { gpu, function };
             let mut known = self.known();
             if !known.stuck.contains(&stuck) {
@@ -212,38 +206,4 @@ impl Patience {
             Err(Missing::TIMEOUT)
         })
     }
-}
-
-/// The name of a function of the library, as the loader knows it.
-pub fn name<F: Copy>(function: F) -> String {
-    const { assert!(size_of::<F>() == size_of::<*const c_void>()) };
-    // SAFETY: a function pointer, which is as long as any; it is only looked up.
-    let address = unsafe { transmute_copy::<F, *const c_void>(&function) };
-    let mut symbol = Symbol {
-        file: ptr::null(),
-        base: ptr::null(),
-        name: ptr::null(),
-        address: ptr::null(),
-    };
-    // SAFETY: a pointer to a struct of our own; where there is a name, it is
-    // NUL-ended and stays as long as its library.
-    unsafe {
-        if dladdr(address, &mut symbol) == 0 || symbol.name.is_null() {
-            return "NVML".to_owned();
-        }
-        CStr::from_ptr(symbol.name).to_string_lossy().into_owned()
-    }
-}
-
-/// `Dl_info` of the C library.
-#[repr(C)]
-struct Symbol {
-    file: *const c_char,
-    base: *const c_void,
-    name: *const c_char,
-    address: *const c_void,
-}
-
-unsafe extern "C" {
-    fn dladdr(address: *const c_void, symbol: *mut Symbol) -> c_int;
 }

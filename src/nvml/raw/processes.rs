@@ -1,10 +1,10 @@
 //! What processes do on a GPU: lists inside of structs.
 
-use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
-use super::{Plain, ask, list, version_of};
-use crate::nvml::facts::ProcessLoad;
+use super::library::{Device, Function, function, unlisted};
+use super::{Call2, Plain, ask, get_list, list, version_of};
+use crate::nvml::facts::{Context, ProcessLoad};
 use crate::nvml::reading::{Missing, Reading};
 
 plain!(
@@ -17,11 +17,39 @@ plain!(
 /// samples, however few there are.
 const GUESS: usize = 128;
 
+/// Declares the lists of processes with a context on the GPU: the newest form of
+/// the question, and that of drivers before R510, which answers alike.
+macro_rules! lists {
+    ($($(#[$doc:meta])* $name:ident = $newest:ident, $older:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name(device: Device) -> Reading<Vec<Context>> {
+            const GUESS: usize = 64;
+            let newest: Function<Call2<*mut u32, *mut nvmlProcessInfo_t>> = function!($newest);
+            let f = match device.library().find(newest) {
+                Ok(_) => newest,
+                // SAFETY: `_v2` has the signature and the struct of `_v3`.
+                Err(_) => unsafe { unlisted!($older) },
+            };
+            let processes = get_list(f, device, GUESS)?;
+            Ok(processes.into_iter().map(Context::from).collect())
+        }
+    )*};
+}
+
+lists! {
+    /// `nvmlDeviceGetComputeRunningProcesses_v3`.
+    compute = nvmlDeviceGetComputeRunningProcesses_v3, nvmlDeviceGetComputeRunningProcesses_v2;
+    /// `nvmlDeviceGetGraphicsRunningProcesses_v3`.
+    graphics = nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlDeviceGetGraphicsRunningProcesses_v2;
+    /// `nvmlDeviceGetMPSComputeRunningProcesses_v3`.
+    mps = nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlDeviceGetMPSComputeRunningProcesses_v2;
+}
+
 /// How busy each process kept the GPU after `since`, microseconds since 1970:
 /// `nvmlDeviceGetProcessesUtilizationInfo`, or `nvmlDeviceGetProcessUtilization`,
 /// which knows fewer engines, where the library lacks it. NVML calls it "not
 /// found" when there was none.
-pub fn loads(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
+pub fn loads(device: Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     let loads = match loads_of_all_engines(device, since) {
         Err(Missing::FUNCTION_NOT_FOUND | Missing::NotSupported) => {
             loads_of_some_engines(device, since)
@@ -34,9 +62,9 @@ pub fn loads(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     }
 }
 
-fn loads_of_all_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
+fn loads_of_all_engines(device: Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     ask(
-        &device.nvml().lib().nvmlDeviceGetProcessesUtilizationInfo,
+        function!(nvmlDeviceGetProcessesUtilizationInfo),
         device,
         move |f, device| {
             let processes = list(GUESS, |count, items| {
@@ -57,9 +85,9 @@ fn loads_of_all_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>
     )
 }
 
-fn loads_of_some_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad>> {
+fn loads_of_some_engines(device: Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     ask(
-        &device.nvml().lib().nvmlDeviceGetProcessUtilization,
+        function!(nvmlDeviceGetProcessUtilization),
         device,
         move |f, device| {
             let processes = list(GUESS, |count, items| {
@@ -73,9 +101,9 @@ fn loads_of_some_engines(device: &Device, since: u64) -> Reading<Vec<ProcessLoad
 
 /// `nvmlDeviceGetRunningProcessDetailList` (R535): the bytes of protected
 /// memory that each process holds, by pid. `mode`: 0 compute, 1 graphics, 2 MPS.
-pub fn protected_memory(device: &Device, mode: u32) -> Reading<Vec<(u32, u64)>> {
+pub fn protected_memory(device: Device, mode: u32) -> Reading<Vec<(u32, u64)>> {
     ask(
-        &device.nvml().lib().nvmlDeviceGetRunningProcessDetailList,
+        function!(nvmlDeviceGetRunningProcessDetailList),
         device,
         move |f, device| {
             let processes: Vec<nvmlProcessDetail_v1_t> = list(GUESS, |count, items| {

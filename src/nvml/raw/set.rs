@@ -1,17 +1,15 @@
 //! The calls that change a device: as in [`super`], one function a shape.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 
-use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
-use super::{
-    Call, Call2, Hostname, Plain, Symbol, Versioned, ask, ask_driver, checked, stamp, zeroed,
-};
+use super::library::{Device, Function, Library, function, unlisted};
+use super::{Call, Call2, Hostname, Plain, Versioned, ask, ask_driver, checked, stamp, zeroed};
 use crate::nvml::reading::Reading;
 
 /// `f(device, value)`.
-pub fn set<A: Plain, E>(f: &Symbol<Call<A>, E>, device: &Device, value: A) -> Reading<()> {
+pub fn set<A: Plain>(f: Function<Call<A>>, device: Device, value: A) -> Reading<()> {
     ask(f, device, move |f, device| {
         // SAFETY: a live handle and a number.
         checked(unsafe { f(device.handle(), value) })
@@ -19,9 +17,9 @@ pub fn set<A: Plain, E>(f: &Symbol<Call<A>, E>, device: &Device, value: A) -> Re
 }
 
 /// `f(device, one, two)`.
-pub fn set_pair<A: Plain, B: Plain, E>(
-    f: &Symbol<Call2<A, B>, E>,
-    device: &Device,
+pub fn set_pair<A: Plain, B: Plain>(
+    f: Function<Call2<A, B>>,
+    device: Device,
     one: A,
     two: B,
 ) -> Reading<()> {
@@ -32,18 +30,18 @@ pub fn set_pair<A: Plain, B: Plain, E>(
 }
 
 /// `f(device, &wish)`, the version set and the rest of `wish` as given.
-pub fn set_versioned<T: Versioned, E>(
-    f: &Symbol<Call<*mut T>, E>,
-    device: &Device,
+pub fn set_versioned<T: Versioned>(
+    f: Function<Call<*mut T>>,
+    device: Device,
     wish: impl FnOnce(&mut T),
 ) -> Reading<()> {
     super::get_versioned(f, device, wish).map(|_| ())
 }
 
 /// `nvmlDeviceSetDramEncryptionMode`.
-pub fn dram_encryption(device: &Device, on: bool) -> Reading<()> {
+pub fn dram_encryption(device: Device, on: bool) -> Reading<()> {
     ask(
-        &device.nvml().lib().nvmlDeviceSetDramEncryptionMode,
+        function!(nvmlDeviceSetDramEncryptionMode),
         device,
         move |f, device| {
             let mut wish: nvmlDramEncryptionInfo_v1_t = zeroed();
@@ -56,9 +54,9 @@ pub fn dram_encryption(device: &Device, on: bool) -> Reading<()> {
 }
 
 /// `nvmlDeviceSetTemperatureThreshold`, degrees Celsius.
-pub fn temperature_threshold(device: &Device, threshold: u32, celsius: u32) -> Reading<()> {
+pub fn temperature_threshold(device: Device, threshold: u32, celsius: u32) -> Reading<()> {
     ask(
-        &device.nvml().lib().nvmlDeviceSetTemperatureThreshold,
+        function!(nvmlDeviceSetTemperatureThreshold),
         device,
         move |f, device| {
             let mut celsius = celsius as c_int;
@@ -70,20 +68,15 @@ pub fn temperature_threshold(device: &Device, threshold: u32, celsius: u32) -> R
 
 /// `nvmlDeviceSetHostname_v1` (R580), which the bindings do not have yet. The
 /// name has at most 63 bytes; more are cut off.
-pub fn hostname(device: &Device, name: &str) -> Reading<()> {
-    const SYMBOL: &CStr = c"nvmlDeviceSetHostname_v1";
+pub fn hostname(device: Device, name: &str) -> Reading<()> {
     let mut wish: Hostname = zeroed();
     let room = wish.0.len() - 1;
     for (to, from) in wish.0[..room].iter_mut().zip(name.bytes()) {
         *to = from;
     }
-    let lib = device.nvml().lib();
-    // SAFETY: the symbol has this signature: nvmlHostname_v1_t is one array.
-    let f = unsafe {
-        lib.__library
-            .get::<Call<*mut Hostname>>(SYMBOL.to_bytes_with_nul())
-    };
-    ask(&f.map(|symbol| *symbol), device, move |f, device| {
+    // SAFETY: it has this signature: nvmlHostname_v1_t is one array.
+    let f: Function<Call<*mut Hostname>> = unsafe { unlisted!(nvmlDeviceSetHostname_v1) };
+    ask(f, device, move |f, device| {
         // SAFETY: a live handle and a pointer to a struct of our own.
         checked(unsafe { f(device.handle(), &mut wish) })
     })
@@ -102,9 +95,8 @@ impl Unit {
 }
 
 /// `nvmlDeviceSetNvLinkDeviceLowPowerThreshold`, in the units that NVML tells.
-pub fn low_power_threshold(device: &Device, threshold: u32) -> Reading<()> {
-    let lib = device.nvml().lib();
-    let f = &lib.nvmlDeviceSetNvLinkDeviceLowPowerThreshold;
+pub fn low_power_threshold(device: Device, threshold: u32) -> Reading<()> {
+    let f = function!(nvmlDeviceSetNvLinkDeviceLowPowerThreshold);
     ask(f, device, move |f, device| {
         let mut wish = nvmlNvLinkPowerThres_t {
             lowPwrThreshold: threshold,
@@ -116,7 +108,7 @@ pub fn low_power_threshold(device: &Device, threshold: u32) -> Reading<()> {
 
 /// `nvmlDeviceClearFieldValues` for several ids at once, as
 /// [`field_values`](super::field_values): one call, one outcome each.
-pub fn clear_fields(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<()>>> {
+pub fn clear_fields(device: Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<()>>> {
     let mut values: Vec<nvmlFieldValue_t> = ids
         .iter()
         .map(|&(id, scope)| nvmlFieldValue_t {
@@ -125,7 +117,7 @@ pub fn clear_fields(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<
             ..zeroed()
         })
         .collect();
-    let f = &device.nvml().lib().nvmlDeviceClearFieldValues;
+    let f = function!(nvmlDeviceClearFieldValues);
     ask(f, device, move |f, device| {
         // SAFETY: a live handle and as many values as are told.
         checked(unsafe { f(device.handle(), values.len() as i32, values.as_mut_ptr()) })?;
@@ -137,8 +129,8 @@ pub fn clear_fields(device: &Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<
 }
 
 /// The handle of a unit, `nvmlUnitGetHandleByIndex`.
-pub fn unit(lib: &NvmlLib, index: u32) -> Reading<Unit> {
-    ask_driver(&lib.nvmlUnitGetHandleByIndex, move |f| {
+pub fn unit(library: &Library, index: u32) -> Reading<Unit> {
+    ask_driver(function!(nvmlUnitGetHandleByIndex), library, move |f| {
         let mut unit = std::ptr::null_mut();
         // SAFETY: a number and a pointer to a handle of our own.
         checked(unsafe { f(index, &mut unit) })?;
@@ -147,9 +139,9 @@ pub fn unit(lib: &NvmlLib, index: u32) -> Reading<Unit> {
 }
 
 /// The colour of a unit's LED, 0 green or 1 amber, `nvmlUnitGetLedState`.
-pub fn led(lib: &NvmlLib, index: u32) -> Reading<u32> {
-    let unit = unit(lib, index)?;
-    ask_driver(&lib.nvmlUnitGetLedState, move |f| {
+pub fn led(library: &Library, index: u32) -> Reading<u32> {
+    let unit = unit(library, index)?;
+    ask_driver(function!(nvmlUnitGetLedState), library, move |f| {
         let mut state: nvmlLedState_t = zeroed();
         // SAFETY: a handle that NVML just gave, and a pointer to a struct of our own.
         checked(unsafe { f(unit.handle(), &mut state) })?;
@@ -158,9 +150,9 @@ pub fn led(lib: &NvmlLib, index: u32) -> Reading<u32> {
 }
 
 /// Sets the colour of a unit's LED, `nvmlUnitSetLedState`.
-pub fn set_led(lib: &NvmlLib, index: u32, color: u32) -> Reading<()> {
-    let unit = unit(lib, index)?;
-    ask_driver(&lib.nvmlUnitSetLedState, move |f| {
+pub fn set_led(library: &Library, index: u32, color: u32) -> Reading<()> {
+    let unit = unit(library, index)?;
+    ask_driver(function!(nvmlUnitSetLedState), library, move |f| {
         // SAFETY: a handle that NVML just gave, and a number.
         checked(unsafe { f(unit.handle(), color) })
     })

@@ -3,10 +3,10 @@
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use nvml_wrapper::Device;
 use nvml_wrapper_sys::bindings::*;
 
-use super::{Plain, Symbol, Versioned, ask, checked, lasting, stamp, zeroed};
+use super::library::{Device, Function, function};
+use super::{Plain, Versioned, ask, checked, counted, stamp, zeroed};
 use crate::nvml::reading::Reading;
 
 plain!(nvmlGpuInstancePlacement_t, nvmlComputeInstancePlacement_t);
@@ -25,8 +25,8 @@ pub struct Info<P> {
 }
 
 /// `nvmlDeviceGetGpuInstanceProfileInfoV` of the profile with this number.
-pub fn profile(device: &Device, number: u32) -> Reading<nvmlGpuInstanceProfileInfo_v2_t> {
-    let f = &device.nvml().lib().nvmlDeviceGetGpuInstanceProfileInfoV;
+pub fn profile(device: Device, number: u32) -> Reading<nvmlGpuInstanceProfileInfo_v2_t> {
+    let f = function!(nvmlDeviceGetGpuInstanceProfileInfoV);
     ask(f, device, move |f, device| {
         let mut answer = zeroed();
         stamp(&mut answer);
@@ -37,11 +37,10 @@ pub fn profile(device: &Device, number: u32) -> Reading<nvmlGpuInstanceProfileIn
 }
 
 /// `nvmlDeviceGetGpuInstancePossiblePlacements_v2`.
-pub fn placements(device: &Device, profile: u32) -> Reading<Vec<nvmlGpuInstancePlacement_t>> {
-    let lib = device.nvml().lib();
-    let f = &lib.nvmlDeviceGetGpuInstancePossiblePlacements_v2;
+pub fn placements(device: Device, profile: u32) -> Reading<Vec<nvmlGpuInstancePlacement_t>> {
+    let f = function!(nvmlDeviceGetGpuInstancePossiblePlacements_v2);
     ask(f, device, move |f, device| {
-        counted(|items, count| {
+        counted(zeroed(), |items, count| {
             // SAFETY: a live handle, a profile; no array, or one with room for all.
             unsafe { f(device.handle(), profile, items, count) }
         })
@@ -49,15 +48,15 @@ pub fn placements(device: &Device, profile: u32) -> Reading<Vec<nvmlGpuInstanceP
 }
 
 /// `nvmlDeviceGetGpuInstances`: those of a profile, which `most` says the limit of.
-pub fn instances(device: &Device, profile: u32, most: u32) -> Reading<Vec<GpuInstance>> {
-    let f = &device.nvml().lib().nvmlDeviceGetGpuInstances;
+pub fn instances(device: Device, profile: u32, most: u32) -> Reading<Vec<GpuInstance>> {
+    let f = function!(nvmlDeviceGetGpuInstances);
     ask(f, device, move |f, device| {
         let handles = limited(most, |handles, count| {
             // SAFETY: a live handle, a profile, and room for all its instances.
             unsafe { f(device.handle(), profile, handles, count) }
         })?;
         let of = |handle| GpuInstance {
-            device: lasting(&device),
+            device,
             handle: Handle(handle),
         };
         Ok(handles.into_iter().map(of).collect())
@@ -80,7 +79,7 @@ unsafe impl<H> Send for Handle<H> {}
 impl GpuInstance {
     /// `nvmlGpuInstanceGetInfo`.
     pub fn info(&self) -> Reading<Info<nvmlGpuInstancePlacement_t>> {
-        let f = &self.lib().nvmlGpuInstanceGetInfo;
+        let f = function!(nvmlGpuInstanceGetInfo);
         self.ask(f, |f, instance| {
             let mut answer = MaybeUninit::zeroed();
             // SAFETY: a live handle, and a struct of our own, of numbers and handles.
@@ -97,7 +96,7 @@ impl GpuInstance {
     /// number, engines shared.
     pub fn profile(&self, number: u32) -> Reading<nvmlComputeInstanceProfileInfo_v2_t> {
         const SHARED: u32 = NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED;
-        let f = &self.lib().nvmlGpuInstanceGetComputeInstanceProfileInfoV;
+        let f = function!(nvmlGpuInstanceGetComputeInstanceProfileInfoV);
         self.ask(f, move |f, instance| {
             let mut answer: nvmlComputeInstanceProfileInfo_v2_t = zeroed();
             stamp(&mut answer);
@@ -111,9 +110,7 @@ impl GpuInstance {
 
     /// `nvmlGpuInstanceGetComputeInstanceRemainingCapacity`.
     pub fn free(&self, profile: u32) -> Reading<u32> {
-        let f = &self
-            .lib()
-            .nvmlGpuInstanceGetComputeInstanceRemainingCapacity;
+        let f = function!(nvmlGpuInstanceGetComputeInstanceRemainingCapacity);
         self.ask(f, move |f, instance| {
             let mut count = 0;
             // SAFETY: a live handle, a profile, and a number of our own.
@@ -124,11 +121,9 @@ impl GpuInstance {
 
     /// `nvmlGpuInstanceGetComputeInstancePossiblePlacements`.
     pub fn placements(&self, profile: u32) -> Reading<Vec<nvmlComputeInstancePlacement_t>> {
-        let f = &self
-            .lib()
-            .nvmlGpuInstanceGetComputeInstancePossiblePlacements;
+        let f = function!(nvmlGpuInstanceGetComputeInstancePossiblePlacements);
         self.ask(f, move |f, instance| {
-            counted(|items, count| {
+            counted(zeroed(), |items, count| {
                 // SAFETY: a live handle, a profile; no array, or one with room for all.
                 unsafe { f(instance, profile, items, count) }
             })
@@ -142,7 +137,7 @@ impl GpuInstance {
         profile: u32,
         most: u32,
     ) -> Reading<Vec<Info<nvmlComputeInstancePlacement_t>>> {
-        let f = &self.lib().nvmlGpuInstanceGetComputeInstances;
+        let f = function!(nvmlGpuInstanceGetComputeInstances);
         let handles = self.ask(f, move |f, instance| {
             let handles = limited(most, |handles, count| {
                 // SAFETY: a live handle, a profile, and room for all its instances.
@@ -150,9 +145,9 @@ impl GpuInstance {
             })?;
             Ok(handles.into_iter().map(Handle).collect::<Vec<_>>())
         })?;
-        let f = &self.lib().nvmlComputeInstanceGetInfo_v2;
+        let f = function!(nvmlComputeInstanceGetInfo_v2);
         let info = |handle: Handle<nvmlComputeInstance_t>| {
-            ask(f, &self.device, move |f, _| {
+            ask(f, self.device, move |f, _| {
                 let mut answer = MaybeUninit::zeroed();
                 // SAFETY: as in `info`.
                 let info: nvmlComputeInstanceInfo_t = unsafe {
@@ -166,30 +161,14 @@ impl GpuInstance {
         handles.into_iter().map(info).collect()
     }
 
-    fn lib(&self) -> &NvmlLib {
-        self.device.nvml().lib()
-    }
-
-    fn ask<F: Copy + Send + 'static, E, R: Send + 'static>(
+    fn ask<F: Copy + Send + 'static, R: Send + 'static>(
         &self,
-        f: &Symbol<F, E>,
+        f: Function<F>,
         call: impl FnOnce(F, nvmlGpuInstance_t) -> Reading<R> + Send + 'static,
     ) -> Reading<R> {
         let handle = self.handle;
-        ask(f, &self.device, move |f, _| call(f, { handle }.0))
+        ask(f, self.device, move |f, _| call(f, { handle }.0))
     }
-}
-
-/// A list whose length is asked for first, without an array.
-fn counted<T: Plain>(call: impl Fn(*mut T, &mut u32) -> nvmlReturn_t) -> Reading<Vec<T>> {
-    let mut count = 0;
-    checked(call(ptr::null_mut(), &mut count))?;
-    let mut items = vec![zeroed(); count as usize];
-    if count > 0 {
-        checked(call(items.as_mut_ptr(), &mut count))?;
-        items.truncate(count as usize);
-    }
-    Ok(items)
 }
 
 /// Handles, of which there are never more than a known number.

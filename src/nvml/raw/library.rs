@@ -1,0 +1,194 @@
+//! NVML's library, its functions, and the handles of its devices.
+//!
+//! A function is looked up when it is first called. nvml-wrapper's `Nvml` looks all
+//! of the nearly 400 up at its start, and asks for the driver's version: of what
+//! `-L` takes to start, list one GPU and end, that was a sixth.
+
+use std::ffi::{CStr, c_void};
+use std::marker::PhantomData;
+use std::mem::{size_of, transmute_copy};
+use std::ptr::NonNull;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use libloading::Error;
+use nvml_wrapper_sys::bindings::{NvmlLib, nvmlDevice_t};
+
+use super::system;
+use crate::nvml::reading::{Missing, Reading};
+
+/// A function of NVML: its name, its type `F`, and where it is, once that is known.
+#[derive(Clone, Copy)]
+pub struct Function<F> {
+    name: &'static CStr,
+    kind: PhantomData<F>,
+    address: &'static Address,
+}
+
+/// Where a function is; `None` inside of one that the library lacks.
+pub struct Address(OnceLock<Option<NonNull<c_void>>>);
+
+// SAFETY: of use to every thread: a loaded library stays where it is.
+unsafe impl Send for Address {}
+// SAFETY: as above.
+unsafe impl Sync for Address {}
+
+impl Address {
+    /// Not yet known.
+    pub const fn unknown() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+/// The function of this name, with the type that the bindings give it.
+macro_rules! function {
+    ($name:ident) => {{
+        use $crate::nvml::raw::library::{Address, Function, c_name};
+        static ADDRESS: Address = Address::unknown();
+        const NAME: &std::ffi::CStr = c_name(concat!(stringify!($name), "\0"));
+        Function::known(NAME, &ADDRESS, |known| &known.$name)
+    }};
+}
+
+pub(in crate::nvml) use function;
+
+/// A function that the bindings do not have, by its name, as
+/// [`Function::unlisted`]: the type has to be that of NVML's header.
+macro_rules! unlisted {
+    ($name:ident) => {{
+        use $crate::nvml::raw::library::{Address, Function, c_name};
+        static ADDRESS: Address = Address::unknown();
+        const NAME: &std::ffi::CStr = c_name(concat!(stringify!($name), "\0"));
+        Function::unlisted(NAME, &ADDRESS)
+    }};
+}
+
+pub(super) use unlisted;
+
+/// A name that ends in a NUL, as C's.
+pub const fn c_name(name: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(name.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("a name has one NUL, at its end"),
+    }
+}
+
+impl<F: Copy> Function<F> {
+    /// For [`function!`] alone, which makes the name and the field one. The field
+    /// is not read: it has the type.
+    pub const fn known(
+        name: &'static CStr,
+        address: &'static Address,
+        _: fn(&NvmlLib) -> &Result<F, Error>,
+    ) -> Self {
+        Self {
+            name,
+            kind: PhantomData,
+            address,
+        }
+    }
+
+    /// For [`unlisted!`] alone.
+    ///
+    /// # Safety
+    /// `F` must be the type that NVML's header gives the function.
+    pub(super) const unsafe fn unlisted(name: &'static CStr, address: &'static Address) -> Self {
+        Self {
+            name,
+            kind: PhantomData,
+            address,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.name.to_str().unwrap_or("NVML")
+    }
+}
+
+/// NVML, loaded: once in a process, and never unloaded.
+pub struct Library {
+    library: libloading::Library,
+    driver_version: Mutex<Option<String>>,
+}
+
+impl Library {
+    /// Loads the library of this name or path, where there is one that can be. It
+    /// stays: functions of it are known, and a question may still be out that
+    /// nobody waits for any more.
+    pub fn load(name: &str) -> Option<&'static Self> {
+        // SAFETY: NVML's initialisers ask nothing of who loads it.
+        let library = unsafe { libloading::Library::new(name) }.ok()?;
+        Some(Box::leak(Box::new(Self {
+            library,
+            driver_version: Mutex::default(),
+        })))
+    }
+
+    /// Where a function is; `NVML_ERROR_FUNCTION_NOT_FOUND` of a library that is
+    /// older than it.
+    pub fn find<F: Copy>(&self, function: Function<F>) -> Reading<F> {
+        const { assert!(size_of::<F>() == size_of::<NonNull<c_void>>()) };
+        let look_up = || {
+            let name = function.name.to_bytes_with_nul();
+            // SAFETY: an address, whatever is there.
+            let symbol = unsafe { self.library.get::<*mut c_void>(name) };
+            symbol.ok().and_then(|address| NonNull::new(*address))
+        };
+        let address = function.address.0.get_or_init(look_up);
+        let address = address.ok_or(Missing::FUNCTION_NOT_FOUND)?;
+        // SAFETY: whoever made the `Function` says that this is its type.
+        Ok(unsafe { transmute_copy(&address) })
+    }
+
+    /// The driver's version, `580.159.04`, kept once it was told.
+    pub fn driver_version(&self) -> Reading<String> {
+        let mut kept = self
+            .driver_version
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(version) = &*kept {
+            return Ok(version.clone());
+        }
+        let version = system::driver_version(self)?;
+        Ok(kept.insert(version).clone())
+    }
+}
+
+/// A GPU or a MIG device, by the handle that NVML gave for it.
+#[derive(Clone, Copy)]
+pub struct Device<'d> {
+    library: &'static Library,
+    handle: nvmlDevice_t,
+    driver: PhantomData<&'d Library>,
+}
+
+// SAFETY: NVML takes its handles from any thread.
+unsafe impl Send for Device<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Device<'_> {}
+
+impl Device<'_> {
+    /// What NVML gave.
+    pub(super) fn new(library: &'static Library, handle: nvmlDevice_t) -> Self {
+        Self {
+            library,
+            handle,
+            driver: PhantomData,
+        }
+    }
+
+    /// The library that gave it.
+    pub fn library(self) -> &'static Library {
+        self.library
+    }
+
+    pub(super) fn handle(self) -> nvmlDevice_t {
+        self.handle
+    }
+
+    /// The same for a question that may outlast the driver's use, which NVML then
+    /// answers with a code.
+    pub(super) fn lasting(self) -> Device<'static> {
+        Device::new(self.library, self.handle)
+    }
+}
