@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::mpsc::sync_channel;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -159,19 +159,31 @@ pub fn wait<R: Send + 'static>(
     function: &'static str,
     call: impl FnOnce() -> Reading<R> + Send + 'static,
 ) -> Reading<R> {
-    match PATIENCE.get() {
-        None => call(),
-        Some(patience) => patience.wait(asked, function, call),
-    }
+    let Some(patience) = PATIENCE.get() else {
+        return call();
+    };
+    let answer = Arc::new(Mutex::new(Err(Missing::TIMEOUT)));
+    let put = Arc::clone(&answer);
+    // One kind of box for all questions: the code below is there once.
+    patience.wait(
+        asked,
+        function,
+        Box::new(move || {
+            let answer = call();
+            *put.lock().unwrap_or_else(PoisonError::into_inner) = answer;
+        }),
+    )?;
+    let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::replace(&mut answer, Err(Missing::TIMEOUT))
 }
 
 impl Patience {
-    fn wait<R: Send + 'static>(
+    fn wait(
         &self,
         asked: Asked,
         function: &'static str,
-        call: impl FnOnce() -> Reading<R> + Send + 'static,
-    ) -> Reading<R> {
+        call: Box<dyn FnOnce() + Send>,
+    ) -> Reading<()> {
         let (gpu, deadline) = {
             let mut known = self.known();
             let gpu = asked.gpu(&known);
@@ -182,28 +194,31 @@ impl Patience {
             (gpu, clock.or_insert_with(|| Clock::new(self.limit)).start())
         };
         let Some(deadline) = deadline else {
-            return call();
+            call();
+            return Ok(());
         };
-        let (back, answer) = sync_channel(1);
+        let (back, came_back) = sync_channel(1);
         let asker = thread::Builder::new().spawn(move || {
             // Nobody waits any more for what comes too late.
-            let _ = back.send(call());
+            call();
+            let _ = back.send(());
         });
         if asker.is_err() {
             return Err(Missing::UNKNOWN);
         }
         let time_left = deadline.saturating_duration_since(Instant::now());
-        let answer = answer.recv_timeout(time_left);
+        let back_in_time = came_back.recv_timeout(time_left);
         if let Some(clock) = self.known().clocks.get_mut(&gpu) {
             clock.stop();
         }
-        answer.unwrap_or_else(|_| {
-            let stuck = Stuck { gpu, function };
-            let mut known = self.known();
-            if !known.stuck.contains(&stuck) {
-                known.stuck.push(stuck);
-            }
-            Err(Missing::TIMEOUT)
-        })
+        if back_in_time.is_ok() {
+            return Ok(());
+        }
+        let stuck = Stuck { gpu, function };
+        let mut known = self.known();
+        if !known.stuck.contains(&stuck) {
+            known.stuck.push(stuck);
+        }
+        Err(Missing::TIMEOUT)
     }
 }
