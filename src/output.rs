@@ -27,9 +27,10 @@ impl Output {
         Ok(Self(io::stdout().as_fd().try_clone_to_owned()?.into()))
     }
 
-    /// The file of `-f`, begun anew, or standard output where there is none.
+    /// The file of `-f`, begun anew, or standard output where there is none or
+    /// it is `-`.
     pub fn open(file: Option<&Path>, failure: fn(&Path) -> Error) -> anyhow::Result<Self> {
-        match file {
+        match file.filter(|file| *file != Path::new("-")) {
             None => Ok(Self::stdout()?),
             Some(path) => Ok(Self(File::create(path).map_err(|_| failure(path))?)),
         }

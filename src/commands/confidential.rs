@@ -134,11 +134,7 @@ fn multi_gpu(driver: &Driver) -> Reading<String> {
 
 /// The option that a line asks for, and its number, 0 where it takes none.
 fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
-    let [word] = line.commands()[..] else {
-        return Err(Error::refused(
-            "One, and only one, conf-compute command allowed at a time\n",
-        ));
-    };
+    let word = line.one_command()?;
     match line.wide(word).unwrap_or(0) {
         2.. if word == "set-gpus-ready-state" => Err(line.invalid(word)),
         value => Ok((word, value)),

@@ -27,10 +27,7 @@ pub static GPM: Subcommand = Subcommand {
 
 /// Shows or changes whether they stream.
 fn gpm(line: &Line) -> anyhow::Result<()> {
-    if line.count("get-stream-state") + line.count("set-stream-state") > 1 {
-        let message = "One, and only one, gpm command allowed at a time\n";
-        return Err(Error::refused(message).into());
-    }
+    line.one_command()?;
     let driver = crate::open()?;
     let gpus = crate::select(&driver, &Args::of(line.text("id").map(str::to_owned)))?;
     output::answer(|out| match line.number("set-stream-state") {

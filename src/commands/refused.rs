@@ -1,9 +1,10 @@
 //! `clocks`, `compute-policy`, `boost-slider` and `power-hint`, which only NVML's
 //! private functions can do.
 
+use crate::args::Args;
 use crate::error::Error;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{ID, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 
 /// `clocks`.
 #[rustfmt::skip]
@@ -20,7 +21,7 @@ pub static CLOCKS: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(|_| Err(Error::out_of_reach("boost groups and sparse operation").into())),
+    run: Some(|line| refuse(line, "boost groups and sparse operation")),
 };
 
 /// `compute-policy`.
@@ -36,7 +37,7 @@ pub static COMPUTE_POLICY: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(|_| Err(Error::out_of_reach("compute policies").into())),
+    run: Some(|line| refuse_one(line, "compute policies")),
 };
 
 /// `boost-slider`.
@@ -48,11 +49,11 @@ pub static BOOST_SLIDER: Subcommand = Subcommand {
     options: &[
         ID,
         opt("-l --list", Nothing, "", "The sliders of the GPUs"),
-        opt("--vboost", Text, "N", "The video boost slider: 0 to its highest value"),
+        opt("--vboost", Long, "N", "The video boost slider: 0 to its highest value"),
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(|_| Err(Error::out_of_reach("boost sliders").into())),
+    run: Some(|line| refuse_one(line, "boost sliders")),
 };
 
 /// `power-hint`.
@@ -64,12 +65,25 @@ pub static POWER_HINT: Subcommand = Subcommand {
     options: &[
         ID,
         opt("-l --list-info", Nothing, "", "What the other options may be"),
-        opt("-gc --graphics-clock", Text, "MHZ", "The graphics clock"),
-        opt("-mc --memory-clock", Text, "MHZ", "The memory clock"),
+        opt("-gc --graphics-clock", Long, "MHZ", "The graphics clock"),
+        opt("-mc --memory-clock", Long, "MHZ", "The memory clock"),
         opt("-t --temperature", Text, "CELSIUS", "The temperature; n before it for one below zero"),
-        opt("-p --profile", Text, "N", "The profile"),
+        opt("-p --profile", Long, "N", "The profile"),
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(|_| Err(Error::out_of_reach("power hints").into())),
+    run: Some(|line| refuse(line, "power hints")),
 };
+
+/// Refuses what a line asks for; without the driver or the GPUs, those come first.
+fn refuse(line: &Line, what: &str) -> anyhow::Result<()> {
+    let driver = crate::open()?;
+    crate::select(&driver, &Args::of(line.text("id").map(str::to_owned)))?;
+    Err(Error::out_of_reach(what).into())
+}
+
+/// The same where a line asks for one thing at a time.
+fn refuse_one(line: &Line, what: &str) -> anyhow::Result<()> {
+    line.one_command()?;
+    refuse(line, what)
+}

@@ -199,6 +199,19 @@ impl Line {
             .collect()
     }
 
+    /// The one option given besides `-i` and `-h`, for subcommands that do one thing
+    /// at a time: several are refused, and so is one given twice, even `-i`.
+    pub fn one_command(&self) -> Result<&'static str, Error> {
+        let given = self.given.len() - usize::from(self.has(ID.word()));
+        match self.commands()[..] {
+            [word] if given == 1 => Ok(word),
+            _ => Err(Error::refused(format!(
+                "One, and only one, {} command allowed at a time\n",
+                self.subcommand.name
+            ))),
+        }
+    }
+
     /// The value of an option; the last one counts.
     pub fn text(&self, word: &str) -> Option<&str> {
         self.last(word)?.value.as_deref()

@@ -31,12 +31,18 @@ pub const KNOWN: &[Known] = &[
     known("-g is -i", |pair| pair.has(&["-g", "--gpu"])),
     known("-col is of R580", |pair| pair.has(&["-col", "--columns"])),
     known("--format may be left out, or lack its value, or csv (R580)", |pair| {
-        const REFUSALS: &[&str] = &["--format= is missing", "Option --format is missing", "\"--format=\"", "Format modifier --format=csv is mandatory"];
+        const REFUSALS: &[&str] = &["--format= is missing", "Option --format is missing", "Option --format=--format", "\"--format=\"", "Format modifier --format=csv is mandatory"];
         REFUSALS.iter().any(|text| pair.real.stdout.contains(text))
     }),
     known("a log file is left alone when there is nothing to write", |pair| {
-        let refused = pair.real.stdout.starts_with("Failed to create") && pair.nvsmi.exit != Some(0);
-        let same = without_files(&pair.real.stdout) == without_files(&pair.nvsmi.stdout);
+        let watches = is(pair, "dmon") || is(pair, "pmon");
+        let refused = match watches {
+            true => pair.real.stdout.starts_with("Failed to process") && pair.nvsmi.stdout.contains("\nUsage: nvidia-smi "),
+            false => pair.real.stdout.starts_with("Failed to create") && pair.nvsmi.exit != Some(0),
+        };
+        // What nvidia-smi says into the file, nvsmi says where it is seen.
+        let same = without_files(&pair.real.stdout) == without_files(&pair.nvsmi.stdout)
+            || pair.real.exit == Some(255) && pair.nvsmi.stdout.trim_end().ends_with(without_files(&pair.real.stdout).trim_end());
         pair.has(&["-f", "--filename"]) && (refused || same && pair.same_exit())
     }),
     known("dmon --format is of R580", |pair| pair.args.first().is_some_and(|word| word == "dmon") && pair.has(&["--format"])),
@@ -55,8 +61,34 @@ pub const KNOWN: &[Known] = &[
     known("the infoROM is not checked", |pair| pair.real.exit == Some(14) && pair.nvsmi.exit == Some(0)),
     known("MIG devices of one GPU instance share a cell (R550)", |pair| pair.real.stdout.contains(SHARED_CELL)),
     known("display_mode is deprecated (R580)", |pair| pair.mentions("display_mode")),
-    known("the lists of GPU instances are wider (R580)", |pair| pair.has(&["-lgip", "-lgi"]) && pair.same_exit() && tight(&pair.real.stdout) == tight(&pair.nvsmi.stdout)),
-    known("words of some fields (R580)", |pair| pair.same_exit() && with_words(&pair.real.stdout) == with_words(&pair.nvsmi.stdout)),
+    known("the lists of GPU instances are wider (R580)", |pair| pair.has(&["-lgip", "-lgi"]) && pair.same_exit() && pair.same_in(tight)),
+    known("a lost GPU's row (R580)", |pair| pair.real.stdout.contains("ERR! / ERR!") && pair.same_exit() && pair.same_in(tight)),
+    known("nvlink -r, -g, -gc and -sc take no value (R580)", |pair| is(pair, "nvlink") && pair.has(&["-r", "-g", "-gc", "-sc"])),
+    known("nvlink says Invalid Link (R580)", |pair| is(pair, "nvlink") && pair.same_exit() && pair.same_in(with_invalid_links)),
+    known("-r takes a kind of reset (R580)", |pair| pair.has(&["-r", "--gpu-reset"]) && pair.real.stdout.starts_with("ERROR: Option ")),
+    known("a reset is refused while the GPU is in use", |pair| pair.has(&["-r", "--gpu-reset"]) && pair.nvsmi.stdout.starts_with("GPU Reset couldn't run because ")),
+    known("a clock below 0 is refused", |pair| pair.mentions("-5") && pair.nvsmi.exit == Some(2) && pair.nvsmi.stdout.contains("Specified clocks \"-5\" are not valid")),
+    known("-o takes D and T alone", |pair| pair.values(&["-o"]).any(|letters| !letters.is_ascii()) && pair.nvsmi.stdout.starts_with("Error in parsing options")),
+    known("a unit that is no number is not unit 0", |pair| pair.nvsmi.stdout.starts_with("Invalid format for Unit index id")),
+    known("counters of PCIe errors that there are not (R580)", |pair| is(pair, "pci") && pair.same_exit() && pair.real.stdout.replace(" error\n", " N/A\n") == pair.nvsmi.stdout),
+    known("nvlink -e of Blackwell is R580's", |pair| is(pair, "nvlink") && pair.same_exit() && pair.real.stdout.contains("Replay Errors") && pair.nvsmi.stdout.contains("Tx packets")),
+    known("of -l and -lms the later one counts", |pair| pair.nvsmi.exit.is_none() && pair.real.stdout.contains("Loop frequency must be greater than 0")),
+    known("an MPS client's use is not halved", |pair| is(pair, "pmon") && pair.same_exit() && pair.nvsmi.stdout.contains(" M+C ") && pair.same_in(without_use)),
+    known("a GPU that cannot be asked does not stop the others", |pair| {
+        const STOPS: &[&str] = &["Failed to register events for GPU", "Not supported on the device(s)"];
+        pair.nvsmi.exit != Some(2) && starts_with_any(&pair.real.stdout, STOPS)
+    }),
+    known("a GPU that cannot be asked is not one of any name", |pair| {
+        let numbers = pair.values(&["-i", "--id"]).any(|ids| ids.split(',').any(is_number));
+        pair.real.stdout.starts_with("Problem with GPU ") && !numbers && matches!(pair.nvsmi.exit, Some(0 | 6))
+    }),
+    known("links that cannot be counted are told of", |pair| pair.nvsmi.stdout.contains("Unable to determine the NVLinks of GPU")),
+    known("a range that cannot be read does not keep a power limit from being set", |pair| {
+        pair.has(&["-pl", "--power-limit"]) && pair.real.stdout.contains("not supported in current scope") && pair.nvsmi.stdout.contains(" from unknown (")
+    }),
+    known("a GPU's reason has blanks around it", |pair| pair.simulated == "sick" && pair.same_exit() && pair.same_in(tight_reasons)),
+    known("a reading that failed shows why", |pair| pair.same_exit() && tells_more(&pair.real.stdout, &pair.nvsmi.stdout)),
+    known("words of some fields (R580)", |pair| pair.same_exit() && pair.same_in(with_words)),
 ];
 
 /// The rule between two rows of the table of MIG devices, with nothing below the memory's column.
@@ -71,14 +103,22 @@ fn is(pair: &Pair, subcommand: &str) -> bool {
     pair.args.first().is_some_and(|word| word == subcommand)
 }
 
+fn starts_with_any(text: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|start| text.starts_with(start))
+}
+
+/// Whether it may be a serial number.
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// nvidia-smi's screens of help begin like this.
 fn is_help(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "NVIDIA System Management Interface -- ",
         "List of valid properties to query for",
     ];
-    BEGINNINGS.iter().any(|start| text.starts_with(start))
-        || text.contains("\n    Usage: nvidia-smi ")
+    starts_with_any(text, BEGINNINGS) || text.contains("\n    Usage: nvidia-smi ")
 }
 
 /// The whole report, which R580 has more lines in.
@@ -110,4 +150,50 @@ fn with_words(text: &str) -> String {
     WORDS
         .iter()
         .fold(alike(text), |text, (from, to)| text.replace(from, to))
+}
+
+/// Lines of nvlink in which links that there are not are told of in R580's words.
+fn with_invalid_links(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        match line.starts_with("NVML: Unable to retrieve NVLink information for link ") {
+            true => "\t Invalid Link",
+            false => line,
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Lines of pmon, without the numbers of those that an MPS client has.
+fn without_use(text: &str) -> String {
+    let text = alike(text);
+    let lines = text.lines().map(|line| match line.split_once(" M+C ") {
+        Some((process, _)) => process,
+        None => line,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What NVML says of the GPU that the box `sick` has.
+const REASON: &str = "GPU requires reset";
+
+fn tight_reasons(text: &str) -> String {
+    alike(text).replace(&format!(" {REASON}"), REASON)
+}
+
+/// Whether cells of csv are the same but for those that have the reason in the place of N/A. (A program
+/// that was stopped had not said all.)
+fn tells_more(real: &str, nvsmi: &str) -> bool {
+    let (real, nvsmi) = (alike(real), alike(nvsmi));
+    let reason = format!("[{REASON}]");
+    let cells = |text: &str| -> Vec<String> {
+        text.split(", ")
+            .flat_map(|cell| cell.split('\n'))
+            .map(str::to_owned)
+            .collect()
+    };
+    nvsmi.contains(&reason)
+        && cells(&real)
+            .iter()
+            .zip(&cells(&nvsmi))
+            .all(|(real, nvsmi)| real == nvsmi || real == "[N/A]" && *nvsmi == reason)
 }

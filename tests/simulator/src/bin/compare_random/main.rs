@@ -41,6 +41,15 @@ const BOXES: &[&str] = &[
 ];
 /// How long a command line may run; those with a loop run on.
 const PATIENCE: Duration = Duration::from_millis(1300);
+/// A part of an answer, and whether both are the same in it.
+type Part = (&'static str, fn(&Pair) -> bool);
+
+const PARTS: &[Part] = &[
+    ("exit status", Pair::same_exit),
+    ("stdout", Pair::same_text),
+];
+/// How many lines run at once for each processor: most of the time goes by in loops that sleep.
+const AT_ONCE: usize = 4;
 /// How many lines are shown of each kind.
 const EXAMPLES: usize = 3;
 
@@ -113,7 +122,7 @@ fn compare(real: &Path, nvsmi: &Path, count: usize, seed: u64) -> Result<Vec<Pai
         }
         Ok(())
     };
-    let workers = thread::available_parallelism().map_or(2, usize::from);
+    let workers = AT_ONCE * thread::available_parallelism().map_or(2, usize::from);
     let results: Vec<_> = thread::scope(|scope| {
         let started: Vec<_> = (0..workers)
             .map(|worker| scope.spawn(move || work(worker)))
@@ -188,6 +197,10 @@ fn report(pairs: &[Pair], seed: u64) {
     };
     println!("seed {seed}, {} lines", pairs.len());
     println!("{}  agree", share(agree));
+    for (what, same) in PARTS {
+        let count = pairs.iter().filter(|pair| same(pair)).count();
+        println!("{}  agree in {what}", share(count));
+    }
     for (name, count) in &meant {
         println!("{}  {name}", share(*count));
     }

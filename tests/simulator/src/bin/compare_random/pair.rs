@@ -20,11 +20,33 @@ impl Pair {
         self.real.exit == self.nvsmi.exit
     }
 
+    /// Whether the stdouts are the same.
+    pub fn same_text(&self) -> bool {
+        self.same_in(alike)
+    }
+
+    /// Whether the stdouts are the same in some form, as far as both go: programs that were stopped had
+    /// not said all.
+    pub fn same_in(&self, form: fn(&str) -> String) -> bool {
+        let (real, nvsmi) = (form(&self.real.stdout), form(&self.nvsmi.stdout));
+        let ran_on = self.real.exit.is_none() && self.nvsmi.exit.is_none();
+        real == nvsmi || ran_on && (real.starts_with(&nvsmi) || nvsmi.starts_with(&real))
+    }
+
     /// Whether the line has one of these options.
     pub fn has(&self, names: &[&str]) -> bool {
         self.args
             .iter()
             .any(|word| names.contains(&word.split('=').next().unwrap_or(word)))
+    }
+
+    /// What follows these options, in the same word or the next.
+    pub fn values<'p>(&'p self, names: &'p [&str]) -> impl Iterator<Item = &'p str> {
+        let next = self.args.iter().skip(1).map(String::as_str).chain([""]);
+        self.args.iter().zip(next).filter_map(move |(word, next)| {
+            let (name, value) = word.split_once('=').unwrap_or((word, next));
+            names.contains(&name).then_some(value)
+        })
     }
 
     /// Whether a word of the line has this text in it.
@@ -34,11 +56,7 @@ impl Pair {
 
     /// What differs first, its lines shown through `form`; nothing if the answers are the same.
     pub fn difference(&self, form: fn(&str) -> String) -> Option<String> {
-        let (real, nvsmi) = (alike(&self.real.stdout), alike(&self.nvsmi.stdout));
-        // Programs that were stopped had not said all.
-        let ran_on = self.real.exit.is_none() && self.nvsmi.exit.is_none();
-        let same =
-            real == nvsmi || ran_on && (real.starts_with(&nvsmi) || nvsmi.starts_with(&real));
+        let same = self.same_text();
         if same && self.same_exit() {
             return None;
         }
@@ -52,6 +70,7 @@ impl Pair {
             false => format!("exit {}, nvsmi {}", status(&self.real), status(&self.nvsmi)),
         };
         if !same {
+            let (real, nvsmi) = (alike(&self.real.stdout), alike(&self.nvsmi.stdout));
             let (real, nvsmi): (Vec<&str>, Vec<&str>) =
                 (real.split('\n').collect(), nvsmi.split('\n').collect());
             let at = (0..).find(|&at| real.get(at) != nvsmi.get(at)).unwrap_or(0);
