@@ -210,6 +210,8 @@ impl Line {
             };
             let value = match words.next_if(|next| form.can_follow(option, next)) {
                 Some(next) => {
+                    // R580 takes the argument whole; R550 also read what follows a `=` in it.
+                    while words.next_if(|word| !word.begins).is_some() {}
                     let value = read_value(option.takes, next.rest);
                     if matches!(option.takes, Takes::Int | Takes::Uint) {
                         line.warnings += number::warning(next.rest);
@@ -323,6 +325,8 @@ fn bad_debug(advice: &str) -> Error {
 struct Word<'a> {
     name: &'a str,
     rest: &'a str,
+    /// Whether the argument begins with it.
+    begins: bool,
 }
 
 fn words_of(arguments: &[String]) -> impl Iterator<Item = Word<'_>> {
@@ -334,7 +338,8 @@ fn words(argument: &str) -> impl Iterator<Item = Word<'_>> {
     std::iter::once(0).chain(starts).map(|start| {
         let rest = &argument[start..];
         let name = rest.split_once('=').map_or(rest, |(name, _)| name);
-        Word { name, rest }
+        let begins = start == 0;
+        Word { name, rest, begins }
     })
 }
 

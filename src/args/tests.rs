@@ -43,8 +43,8 @@ fn the_report_does_not_know_an_option() {
         ("-eow", "-eow"),
         ("--format=csv", "--format=csv"),
         ("-q=0", "0"),
-        ("-i a=b", "b"),
-        ("-i =", ""),
+        ("-q=0=1", "0=1"),
+        ("-i a=b --bogus", "--bogus"),
         ("-l --nothing", "--nothing"),
         ("-t 0 -t 1", "-t"),
     ] {
@@ -74,7 +74,6 @@ fn other_forms_do_not_know_an_option() {
         ("-t 0 --dtd", 2, "--dtd"),
         ("--query-gpu=index -q", 2, "-q"),
         ("--query-gpu=index -eow", 2, "-eow"),
-        ("--query-gpu=index=uuid", 2, "uuid"),
     ] {
         assert_error(line, status, &format!("Option {option} is not recognized"));
     }

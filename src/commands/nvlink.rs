@@ -53,15 +53,7 @@ pub static NVLINK: Subcommand = Subcommand {
 type View = fn(&Links, &Line, &mut Vec<u8>) -> Result<(), Error>;
 
 /// The views that have nothing to say of a link that there is not.
-const BY_LINK: &[&str] = &[
-    "status",
-    "capabilities",
-    "pcibusid",
-    "remotelinkinfo",
-    "errorcounters",
-    "crcerrorcounters",
-    "getthroughput",
-];
+const BY_LINK: &[&str] = &["status", "capabilities", "errorcounters", "getthroughput"];
 
 /// What is shown of a GPU, in this order.
 const VIEWS: &[(&str, View)] = &[

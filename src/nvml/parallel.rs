@@ -4,7 +4,8 @@
 use std::{iter, thread};
 
 /// What `ask` says of each item, in their order: the first one in this thread,
-/// each of the others in one of its own.
+/// each of the others in one of its own, or in this one where there is no other
+/// to be had.
 pub fn each<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let Some((first, others)) = items.split_first() else {
         return Vec::new();
@@ -13,13 +14,17 @@ pub fn each<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<
         let ask = &ask;
         let threads: Vec<_> = others
             .iter()
-            .map(|item| scope.spawn(move || ask(item)))
+            .map(|item| {
+                let thread = thread::Builder::new().spawn_scoped(scope, move || ask(item));
+                (item, thread)
+            })
             .collect();
         let first = ask(first);
-        let others = threads.into_iter().map(|thread| {
-            thread
+        let others = threads.into_iter().map(|(item, thread)| match thread {
+            Ok(thread) => thread
                 .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => ask(item),
         });
         iter::once(first).chain(others).collect()
     })

@@ -71,6 +71,8 @@ impl Missing {
     pub const IN_USE: Self = Self::Failed(19);
     /// `NVML_ERROR_DEPRECATED`.
     pub const DEPRECATED: Self = Self::Failed(26);
+    /// Not enough of what the machine has, `NVML_ERROR_INSUFFICIENT_RESOURCES`.
+    pub const INSUFFICIENT_RESOURCES: Self = Self::Failed(23);
     /// `NVML_ERROR_NO_DATA`.
     pub const NO_DATA: Self = Self::Failed(21);
     /// `NVML_ERROR_NOT_READY`.

@@ -204,7 +204,7 @@ impl Patience {
             let _ = back.send(());
         });
         if asker.is_err() {
-            return Err(Missing::UNKNOWN);
+            return Err(Missing::INSUFFICIENT_RESOURCES);
         }
         let time_left = deadline.saturating_duration_since(Instant::now());
         let back_in_time = came_back.recv_timeout(time_left);
