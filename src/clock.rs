@@ -1,6 +1,7 @@
 //! Local time, by the rules of C's `localtime`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -15,9 +16,22 @@ pub fn now() -> ZonedDateTime {
 /// The time zone that `TZ` names, or the system's.
 pub fn zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
-    let zone = || area(std::env::var_os("TZ")?, std::env::var_os("TZDIR"));
+    let zone = || {
+        let name = std::env::var_os("TZ")?;
+        if is_no_file(&name) {
+            return Some(TimeZone::UTC);
+        }
+        area(name, std::env::var_os("TZDIR"))
+    };
     ZONE.get_or_init(|| zone().unwrap_or_else(TimeZone::system))
         .clone()
+}
+
+/// Whether `TZ` leads to something that is no file, and may have no end.
+fn is_no_file(name: &OsStr) -> bool {
+    let path = name.as_bytes();
+    let path = Path::new(OsStr::from_bytes(path.strip_prefix(b":").unwrap_or(path)));
+    path.is_absolute() && path.metadata().is_ok_and(|found| !found.is_file())
 }
 
 /// The zone of an area, such as `Asia/Tokyo`: its file, and not all the files
@@ -27,6 +41,8 @@ fn area(name: OsString, folder: Option<OsString>) -> Option<TimeZone> {
     let name = name.strip_prefix(':').unwrap_or(&name);
     let folder = folder.map_or_else(|| PathBuf::from("/usr/share/zoneinfo"), PathBuf::from);
     let inside = !name.is_empty() && !name.contains("..") && !Path::new(name).is_absolute();
-    let rules = std::fs::read(folder.join(name)).ok().filter(|_| inside)?;
-    TimeZone::tzif(name, &rules).ok()
+    if !inside {
+        return None;
+    }
+    TimeZone::tzif(name, &std::fs::read(folder.join(name)).ok()?).ok()
 }

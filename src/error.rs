@@ -86,6 +86,7 @@ impl From<Missing> for Status {
 pub struct Error {
     message: String,
     status: Status,
+    of_one_gpu: bool,
 }
 
 impl Error {
@@ -94,7 +95,13 @@ impl Error {
         Self {
             message: message.into(),
             status,
+            of_one_gpu: false,
         }
+    }
+
+    /// Whether it is a reading of one GPU that failed, so that the next may answer.
+    pub fn is_of_one_gpu(&self) -> bool {
+        self.of_one_gpu
     }
 
     /// The status to exit with.
@@ -106,7 +113,7 @@ impl Error {
     pub fn after(&self, warning: &str) -> Self {
         Self {
             message: format!("{warning}{}", self.message),
-            status: self.status,
+            ..*self
         }
     }
 
@@ -220,7 +227,10 @@ impl Error {
 
     /// A question of a subcommand that NVML did not answer.
     pub fn unread(missing: Missing, message: impl Into<String>) -> Self {
-        Self::new(missing.into(), message)
+        Self {
+            of_one_gpu: ![Missing::NotSupported, Missing::FUNCTION_NOT_FOUND].contains(&missing),
+            ..Self::new(missing.into(), message)
+        }
     }
 
     /// `nvmlDeviceGetCount_v2` failed under a list (`-L`).

@@ -28,7 +28,8 @@ fn is_overseen() -> bool {
 /// that process, and where none can be started, there is nothing to return.
 pub fn oversee(endless: bool) -> Option<u8> {
     if is_overseen() {
-        thread::spawn(|| {
+        // Where no thread is to be had, it ends with its answer.
+        let _ = thread::Builder::new().spawn(|| {
             // It ends when the overseer does.
             let _ = io::stdin().read(&mut [0]);
             repeat::end();

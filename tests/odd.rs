@@ -51,6 +51,32 @@ fn the_time_zone_may_be_an_area_a_rule_or_a_file() {
 }
 
 #[test]
+fn a_time_zone_that_is_no_file_is_not_read() {
+    for zone in ["/dev/zero", ":/dev/zero", "/dev/full", "/"] {
+        let mut child = nvsmi("h200")
+            .env("TZ", zone)
+            .args(["--query-gpu=timestamp", "--format=csv,noheader"])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("nvsmi runs");
+        let begun = Instant::now();
+        let ended = loop {
+            match child.try_wait().expect("a child") {
+                None if begun.elapsed() < Duration::from_secs(5) => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                ended => break ended,
+            }
+        };
+        if ended.is_none() {
+            child.kill().expect("it still runs");
+            child.wait().expect("its end");
+        }
+        assert!(ended.is_some_and(|status| status.success()), "{zone}");
+    }
+}
+
+#[test]
 fn no_value_bursts_the_frame_of_the_table() {
     let wide = made(
         "wide",

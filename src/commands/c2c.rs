@@ -68,11 +68,10 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
             }
         }
     }
-    if gpus.is_empty() {
-        gpus.none_left_out()?;
-    }
     if linked.is_empty() {
-        return uncounted.and(Err(Error::no_c2c()));
+        return uncounted
+            .and(gpus.none_left_out())
+            .and(Err(Error::no_c2c()));
     }
     let only = line
         .number("link")

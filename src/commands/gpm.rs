@@ -49,18 +49,19 @@ fn set(gpus: &[Gpu], state: u32) -> Result<(), Error> {
 }
 
 /// nvidia-smi tells of the first GPU alone. So do we while all agree; where they
-/// do not, each GPU has its line.
+/// do not, each GPU has its line. One that cannot say is told of after the others.
 fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
     let mut states = Vec::new();
+    let mut unread = Ok(());
     for gpu in gpus {
         match gpu.gpm_streaming() {
             Ok(on) => states.push((gpu.index(), on)),
             Err(Missing::NotSupported) => {}
-            Err(missing) => return Err(Error::gpm_streaming("display", missing)),
+            Err(missing) => unread = unread.and(Err(Error::gpm_streaming("display", missing))),
         }
     }
     let Some(&(_, first)) = states.first() else {
-        return Err(Error::no_gpm_device());
+        return unread.and(Err(Error::no_gpm_device()));
     };
     let agree = states.iter().all(|(_, on)| *on == first);
     states.truncate(if agree { 1 } else { states.len() });
@@ -74,5 +75,5 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
         // Writing to memory does not fail.
         let _ = writeln!(out, "{which}GPM stream state: {word}");
     }
-    Ok(())
+    unread
 }

@@ -10,7 +10,7 @@ use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::value::printable;
 
-use super::present::Present;
+use super::present::{Present, if_any};
 
 /// `mig`.
 #[rustfmt::skip]
@@ -130,6 +130,11 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     };
     let present = Present::named(driver, line)?;
     let mut gpus: Vec<&Gpu> = present.iter().filter(|gpu| gpu.mig().is_ok()).collect();
+    // A GPU that does not tell whether it is in MIG mode is left out, and told of.
+    let untold = each(&present, |gpu| match if_any(gpu.mig().map(drop)) {
+        Ok(()) => Ok(()),
+        Err(missing) => Err(Error::uncounted("MIG mode", gpu.index(), missing)),
+    });
     if gpus.is_empty() {
         let message = "No MIG-supported devices found.\n";
         return Err(Error::new(Status::NotFound, message));
@@ -138,11 +143,22 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         gpus.retain(|gpu| gpu.in_mig_mode());
         if gpus.is_empty() {
             put(out, "No MIG-enabled devices found.\n");
-            return present.none_left_out();
+            return untold.and(present.none_left_out());
         }
     }
     view(&gpus, line, out)?;
-    present.none_left_out()
+    untold.and(present.none_left_out())
+}
+
+/// Does something for all, whichever of them fails; the first failure is told at
+/// the end.
+fn each<T>(all: &[T], mut act: impl FnMut(&T) -> Result<(), Error>) -> Result<(), Error> {
+    let mut told = Ok(());
+    for one in all {
+        let done = act(one);
+        told = told.and(done);
+    }
+    told
 }
 
 /// Whatever creates or destroys instances.
@@ -156,7 +172,7 @@ fn not_built(_: &[&Gpu], _: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
 fn gpu_profiles(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |missing| unread("Failed to display GPU instance profiles", missing);
     put(out, &GPU_PROFILES.head());
-    for gpu in gpus {
+    each(gpus, |gpu| {
         for known in gpu.profiles().map_err(failed)? {
             let (profile, engines) = (&known.profile, &known.profile.engines);
             let room = gpu.room_for(profile).map_err(failed)?;
@@ -176,14 +192,14 @@ fn gpu_profiles(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
             ]);
             put(out, &row);
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// `-lgipp`.
 fn gpu_placements(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |missing| unread("Failed to display GPU instance placements", missing);
-    for gpu in gpus {
+    each(gpus, |gpu| {
         for known in gpu.profiles().map_err(failed)? {
             let id = known.profile.id;
             let places = places(&gpu.placements(&known.profile).map_err(failed)?);
@@ -192,14 +208,14 @@ fn gpu_placements(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Erro
                 &format!("GPU {:>2} Profile ID {id:>2} {places}\n", gpu.index()),
             );
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// `-lgi`.
 fn gpu_instances(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut rows = String::new();
-    for gpu in gpus {
+    let told = each(gpus, |gpu| {
         let instances = gpu.gpu_instances().map_err(|missing| match missing {
             Missing::NOT_FOUND => no_gpu_instances(missing),
             failed => unread("Failed to display GPU instances", failed),
@@ -213,29 +229,30 @@ fn gpu_instances(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error
                 start_and_size(instance.placement),
             ]]);
         }
-    }
+        Ok(())
+    });
     if rows.is_empty() {
-        return Err(no_gpu_instances(Missing::NOT_FOUND));
+        return told.and(Err(no_gpu_instances(Missing::NOT_FOUND)));
     }
     put(out, &GPU_INSTANCES.head());
     put(out, &rows);
-    Ok(())
+    told
 }
 
 /// `-lcip`.
 fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |missing| unread("Failed to display compute instance profiles", missing);
-    let instances = chosen(gpus, line)?;
+    let (instances, untold) = chosen(gpus, line)?;
     put(out, &COMPUTE_PROFILES.head());
-    for (gpu, instance) in instances {
+    let told = each(&instances, |(gpu, instance)| {
         let profiles = instance.profiles().map_err(failed)?;
-        let whole = default(&instance, &profiles).map_err(failed)?;
+        let whole = default(instance, &profiles).map_err(failed)?;
         for profile in &profiles {
             let room = instance.room_for(profile).map_err(failed)?;
             let (engines, star) = (&profile.engines, if profile.id == whole { "*" } else { "" });
             let row = COMPUTE_PROFILES.row(&[
                 &[
-                    right4(gpu),
+                    right4(*gpu),
                     right(instance.id),
                     printable(&profile.name).into_owned(),
                     right(profile.id) + star,
@@ -249,14 +266,16 @@ fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(),
             ]);
             put(out, &row);
         }
-    }
-    Ok(())
+        Ok(())
+    });
+    untold.and(told)
 }
 
 /// `-lcipp`.
 fn compute_placements(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |missing| unread("Failed to display compute instance placements", missing);
-    for (gpu, instance) in chosen(gpus, line)? {
+    let (instances, untold) = chosen(gpus, line)?;
+    let told = each(&instances, |(gpu, instance)| {
         for profile in instance.profiles().map_err(failed)? {
             let places = places(&instance.placements(&profile).map_err(failed)?);
             let (within, id) = (instance.id, profile.id);
@@ -265,14 +284,16 @@ fn compute_placements(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(
                 &format!("GPU {gpu:>2} GI {within:>2} Profile ID {id:>2} {places}\n"),
             );
         }
-    }
-    Ok(())
+        Ok(())
+    });
+    untold.and(told)
 }
 
 /// `-lci`.
 fn compute_instances(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut rows = String::new();
-    for (gpu, instance) in chosen(gpus, line)? {
+    let (instances, untold) = chosen(gpus, line)?;
+    let told = each(&instances, |(gpu, instance)| {
         let found = instance
             .compute_instances()
             .map_err(|missing| match missing {
@@ -281,7 +302,7 @@ fn compute_instances(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<()
             })?;
         for compute in found {
             rows += &COMPUTE_INSTANCES.row(&[&[
-                right4(gpu),
+                right4(*gpu),
                 right(instance.id),
                 printable(&compute.profile.name).into_owned(),
                 right(compute.profile.id),
@@ -289,45 +310,54 @@ fn compute_instances(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<()
                 start_and_size(compute.placement),
             ]]);
         }
-    }
+        Ok(())
+    });
+    let told = untold.and(told);
     if rows.is_empty() {
-        return Err(no_compute_instances(Missing::NOT_FOUND));
+        return told.and(Err(no_compute_instances(Missing::NOT_FOUND)));
     }
     put(out, &COMPUTE_INSTANCES.head());
     put(out, &rows);
-    Ok(())
+    told
 }
 
 /// Instances, and nothing to do with them: whether they are there.
 fn named(gpus: &[&Gpu], line: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
-    let instances = chosen(gpus, line)?;
+    let (instances, untold) = chosen(gpus, line)?;
     let Some(wanted) = line.text("compute-instance-id").map(numbers) else {
-        return Ok(());
+        return untold;
     };
     for (_, instance) in instances {
         let computing = instance.compute_instances();
         let computing = computing.map_err(no_compute_instances)?;
         if computing.iter().any(|one| wanted.contains(&one.id)) {
-            return Ok(());
+            return untold;
         }
     }
-    Err(no_compute_instances(Missing::NOT_FOUND))
+    untold.and(Err(no_compute_instances(Missing::NOT_FOUND)))
 }
 
-/// The GPU instances that `-gi` names, or all, each with the index of its GPU.
-fn chosen(gpus: &[&Gpu], line: &Line) -> Result<Vec<(u32, GpuInstance)>, Error> {
+/// GPU instances, each with the index of its GPU, and the first failure to list those
+/// of a GPU.
+type Chosen = (Vec<(u32, GpuInstance)>, Result<(), Error>);
+
+/// The GPU instances that `-gi` names, or all.
+fn chosen(gpus: &[&Gpu], line: &Line) -> Result<Chosen, Error> {
     let wanted = line.text("gpu-instance-id").map(numbers);
     let mut found = Vec::new();
-    for gpu in gpus {
+    let untold = each(gpus, |gpu| {
         let instances = gpu.gpu_instances().map_err(no_gpu_instances)?;
         found.extend(instances.into_iter().map(|one| (gpu.index(), one)));
-    }
+        Ok(())
+    });
     if let Some(wanted) = wanted {
         found.retain(|(_, instance)| wanted.contains(&instance.id));
     }
     match found.is_empty() {
-        true => Err(no_gpu_instances(Missing::NOT_FOUND)),
-        false => Ok(found),
+        true => Err(untold
+            .err()
+            .unwrap_or_else(|| no_gpu_instances(Missing::NOT_FOUND))),
+        false => Ok((found, untold)),
     }
 }
 

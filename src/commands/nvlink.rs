@@ -93,6 +93,9 @@ const VIEWS: &[(&str, View)] = &[
     ("info", info),
 ];
 
+/// Those of them that change something, which ends with the first failure.
+const CHANGES: [&str; 3] = ["reseterrorcounters", "setLowPowerThreshold", "setLinkWidth"];
+
 fn nvlink(line: &Line) -> anyhow::Result<()> {
     let driver = crate::open()?;
     output::answer(|out| run(&driver, line, out))
@@ -109,26 +112,41 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         bandwidth_mode(driver, out)?;
         return gpus.none_left_out();
     }
-    let mut uncounted = Ok(());
+    let changes = CHANGES.iter().any(|option| line.has(option));
+    let mut unread = Ok(());
     for gpu in gpus.iter() {
         // A GPU without NVLinks is passed over.
         let links = match Links::of(gpu, line) {
             Ok(Some(links)) => links,
             Ok(None) => continue,
             Err(missing) => {
-                uncounted = uncounted.and(Err(Error::uncounted("NVLinks", gpu.index(), missing)));
+                unread = unread.and(Err(Error::uncounted("NVLinks", gpu.index(), missing)));
                 continue;
             }
         };
         heading(gpu, out);
-        for (option, view) in VIEWS.iter().filter(|(option, _)| line.has(option)) {
-            match links.invalid() && BY_LINK.contains(option) {
-                true => put(out, "\t Invalid Link\n"),
-                false => view(&links, line, out)?,
+        let mut views = VIEWS.iter().filter(|(option, _)| line.has(option));
+        let shown = views.try_for_each(|(option, view)| {
+            if links.invalid() && BY_LINK.contains(option) {
+                put(
+                    out,
+                    "	 Invalid Link
+",
+                );
+                return Ok(());
             }
+            view(&links, line, out)
+        });
+        match shown {
+            // Told under the heading of its GPU; the status tells of it at the end.
+            Err(failure) if failure.is_of_one_gpu() && !changes => {
+                put(out, &failure.to_string());
+                unread = unread.and(Err(Error::new(failure.status(), "")));
+            }
+            done => done?,
         }
     }
-    uncounted.and(gpus.none_left_out())
+    unread.and(gpus.none_left_out())
 }
 
 /// A link, and its answers.

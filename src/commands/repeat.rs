@@ -93,12 +93,12 @@ fn next(due: Instant, every: Duration, now: Instant) -> Option<Instant> {
 /// second signal comes.
 pub fn end_on_signals() -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
-    std::thread::spawn(move || {
+    let ending = move || {
         if signals.forever().next().is_some() {
             end_when(|| signals.pending().next().is_some());
         }
-    });
-    Ok(())
+    };
+    std::thread::Builder::new().spawn(ending).map(drop)
 }
 
 /// Ends at once, but for an answer that is being written.

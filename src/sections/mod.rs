@@ -227,7 +227,8 @@ impl Selection {
         let mut built: Vec<Vec<Node>> = chosen.iter().map(|_| Vec::new()).collect();
         thread::scope(|scope| {
             for slow in chosen.iter().filter_map(|section| section.slow) {
-                scope.spawn(move || slow(gpu));
+                // Where no thread is to be had, the row asks.
+                let _ = thread::Builder::new().spawn_scoped(scope, move || slow(gpu));
             }
             for is_slow in [false, true] {
                 for (section, nodes) in chosen.iter().zip(&mut built) {

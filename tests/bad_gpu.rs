@@ -1,0 +1,257 @@
+//! One bad GPU of eight: the rows of the seven others are those of the healthy box, the bad one has its
+//! row or its line with its state, and the exit status tells of it.
+#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+
+mod common;
+
+use common::{nvsmi, run, stdout};
+use std::process::Output;
+
+/// The GPU that is bad.
+const BAD: &str = "3";
+
+/// What a handle leaves known of a GPU that is lost later.
+const KEPT: &str = "['nvmlDeviceGetHandle*', 'nvmlDeviceGetIndex', 'nvmlDeviceGetUUID', \
+    'nvmlDeviceGetPciInfo*', 'nvmlDeviceGetFieldValues', 'nvmlInternalGetExportTable.81']";
+
+/// When a GPU is bad.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// It has no handle.
+    NoHandle,
+    /// It has one, and answers nothing that it is asked.
+    Midway,
+    /// It answers the first question of each kind.
+    Later,
+}
+
+/// A fault, the words for it, and the status for it: nvidia-smi has none of its own for a reset.
+const FAULTS: &[(When, &str, &str, i32)] = &[
+    (When::NoHandle, "GPU_IS_LOST", "GPU is lost", 15),
+    (When::NoHandle, "RESET_REQUIRED", "GPU requires reset", 255),
+    (When::NoHandle, "NO_PERMISSION", "Insufficient Permis", 4),
+    (When::NoHandle, "UNKNOWN", "Unknown Error", 255),
+    (When::Midway, "GPU_IS_LOST", "GPU is lost", 15),
+    (When::Midway, "RESET_REQUIRED", "GPU requires reset", 255),
+    (When::Midway, "NO_PERMISSION", "Insufficient Permis", 4),
+    (When::Later, "GPU_IS_LOST", "GPU is lost", 15),
+];
+
+/// How a view shows a bad GPU.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// In its rows, by words.
+    Rows,
+    /// In its rows, by dashes.
+    Dashes,
+    /// By a line, with the status of the fault whenever it comes.
+    Line,
+}
+
+/// A view, how it shows a bad GPU, and where the rows of a GPU are.
+struct View {
+    args: &'static [&'static str],
+    told: Told,
+    rows: Rows,
+}
+
+/// How the rows of a GPU are found.
+#[derive(Clone, Copy)]
+enum Rows {
+    /// Lines that have a GPU's UUID, or its index as their first word.
+    OwnLines,
+    /// Blocks of lines, each begun by a line of a GPU, which begins so.
+    Blocks(&'static str),
+    /// A line that tells of all.
+    OneForAll,
+}
+
+#[rustfmt::skip]
+const VIEWS: &[View] = &[
+    View { args: &[], told: Told::Rows, rows: Rows::OwnLines },
+    View { args: &["-L"], told: Told::Line, rows: Rows::OwnLines },
+    View { args: &["--query-gpu=index,uuid,name,power.draw,memory.used", "--format=csv"], told: Told::Rows, rows: Rows::OwnLines },
+    View { args: &["--query-compute-apps=gpu_uuid,pid,name", "--format=csv"], told: Told::Rows, rows: Rows::OwnLines },
+    View { args: &["--query-accounted-apps=gpu_uuid,pid", "--format=csv"], told: Told::Rows, rows: Rows::OwnLines },
+    View { args: &["--query-supported-clocks=gpu_uuid,mem,gr", "--format=csv"], told: Told::Rows, rows: Rows::OwnLines },
+    View { args: &["--query-retired-pages=gpu_uuid,retired_pages.address", "--format=csv"], told: Told::Rows, rows: Rows::OwnLines },
+    View { args: &["--query-remapped-rows=gpu_uuid,remapped_rows.correctable", "--format=csv"], told: Told::Rows, rows: Rows::OwnLines },
+    View { args: &["-q"], told: Told::Rows, rows: Rows::Blocks("GPU ") },
+    View { args: &["-q", "-d", "POWER"], told: Told::Rows, rows: Rows::Blocks("GPU ") },
+    View { args: &["-q", "-x"], told: Told::Rows, rows: Rows::Blocks("\t<gpu id=") },
+    View { args: &["dmon", "-c", "1"], told: Told::Dashes, rows: Rows::OwnLines },
+    View { args: &["pmon", "-c", "1"], told: Told::Dashes, rows: Rows::OwnLines },
+    View { args: &["nvlink", "-s"], told: Told::Line, rows: Rows::Blocks("GPU ") },
+    View { args: &["nvlink", "-c"], told: Told::Line, rows: Rows::Blocks("GPU ") },
+    View { args: &["nvlink", "-e"], told: Told::Line, rows: Rows::Blocks("GPU ") },
+    View { args: &["pci", "-gErrCnt"], told: Told::Rows, rows: Rows::Blocks("GPU ") },
+    View { args: &["mig", "-lgip"], told: Told::Line, rows: Rows::OwnLines },
+    View { args: &["mig", "-lgi"], told: Told::Line, rows: Rows::OneForAll },
+    View { args: &["mig", "-lci"], told: Told::Line, rows: Rows::OneForAll },
+    View { args: &["gpm", "-g"], told: Told::Line, rows: Rows::OneForAll },
+];
+
+fn faulty(view: &View, when: When, code: &str) -> Output {
+    let calls = match when {
+        When::NoHandle => "function = 'nvmlDeviceGetHandle*'".to_owned(),
+        When::Midway => format!("function = 'nvml*', except = {KEPT}"),
+        When::Later => "function = 'nvml*', except = 'nvmlDeviceGetHandle*', from = 2".to_owned(),
+    };
+    nvsmi("h100x8")
+        .env(
+            "NVSMI_SIMULATOR_FAULT",
+            format!("{calls}, gpu = {BAD}, code = '{code}'"),
+        )
+        .args(view.args)
+        .output()
+        .expect("nvsmi runs")
+}
+
+/// The lines of a view about the GPUs that are well, in their order.
+fn others(rows: Rows, text: &str) -> Vec<String> {
+    let timeless = text
+        .lines()
+        .filter(|line| !line.to_lowercase().contains("timestamp") && !line.contains(" 2026 "));
+    match rows {
+        Rows::OneForAll => timeless.take(1).map(str::to_owned).collect(),
+        Rows::Blocks(begin) => {
+            let mut blocks: Vec<String> = Vec::new();
+            for line in timeless {
+                if line.starts_with(begin) {
+                    blocks.push(String::new());
+                }
+                if line.starts_with("Unable") || line.starts_with("</nvidia_smi_log>") {
+                    break;
+                }
+                if let Some(block) = blocks.last_mut() {
+                    *block += line;
+                    block.push('\n');
+                }
+            }
+            blocks.retain(|block| !is_bad(block.lines().next().unwrap_or_default()));
+            blocks
+        }
+        Rows::OwnLines => timeless
+            .filter(|line| is_of_other(line))
+            .map(str::to_owned)
+            .collect(),
+    }
+}
+
+/// Whether a line begins what is said of the bad GPU.
+fn is_bad(line: &str) -> bool {
+    line.contains(&format!("GPU-0000000{BAD}"))
+        || line.starts_with(&format!("GPU {BAD}"))
+        || line.contains("id=\"3\"")
+        || line.contains("00000000:5D:00.0")
+}
+
+fn is_of_other(line: &str) -> bool {
+    if line.contains("GPU-0000000") {
+        return !is_bad(line);
+    }
+    let first = line.trim_start_matches(['|', ' ']);
+    let digits = first.chars().take_while(char::is_ascii_digit).count();
+    // What stands further on is the second line of a row.
+    line.len() - first.len() <= 5 && (1..=2).contains(&digits) && &first[..digits] != BAD
+}
+
+#[test]
+fn one_bad_gpu_does_not_hide_the_others() {
+    for view in VIEWS {
+        let healthy = run("h100x8", view.args);
+        assert!(healthy.status.success(), "{:?}", view.args);
+        let healthy = stdout(&healthy);
+        let well = others(view.rows, &healthy);
+        assert!(
+            !well.is_empty() || view.args[0].contains("accounted"),
+            "{:?}",
+            view.args
+        );
+        for &(when, code, words, status) in FAULTS {
+            let output = faulty(view, when, code);
+            let shown = stdout(&output);
+            let what = format!("{:?} {code} {}\n{shown}", view.args, when as u8);
+            assert_eq!(others(view.rows, &shown), well, "{what}");
+            assert!(output.stderr.is_empty(), "{what}");
+            if when == When::Later && !shown.contains(words) {
+                continue; // It asks nothing twice.
+            }
+            // nvidia-smi ends with 0 after a row that tells of its failure.
+            let expected = match (when, view.told) {
+                (When::NoHandle, _) | (_, Told::Line) => status,
+                _ => 0,
+            };
+            assert_eq!(output.status.code(), Some(expected), "{what}");
+            match view.told {
+                Told::Dashes => {
+                    let row = shown.lines().find(|line| line.starts_with("    3 "));
+                    let row = row.expect("its row");
+                    let known = |word: &str| word != "-" && word != BAD;
+                    assert!(!row.split_whitespace().any(known), "{what}");
+                }
+                _ if code == "RESET_REQUIRED" && when == When::NoHandle => {
+                    assert!(
+                        shown.contains(words) || shown.contains("A GPU reset must occur"),
+                        "{what}"
+                    );
+                }
+                _ => assert!(shown.contains(words), "{what}"),
+            }
+        }
+    }
+}
+
+/// The views of pairs leave out a GPU without a handle, and tell of it.
+#[test]
+fn the_matrix_of_the_others_is_that_of_a_box_without_the_bad_one() {
+    for view in [&["topo", "-m"][..], &["topo", "-p2p", "r"]] {
+        let healthy = stdout(&run("h100x8", view));
+        for &(when, code, _, status) in FAULTS {
+            if when != When::NoHandle {
+                continue;
+            }
+            let view = View {
+                args: view,
+                told: Told::Line,
+                rows: Rows::OneForAll,
+            };
+            let output = faulty(&view, when, code);
+            let shown = stdout(&output);
+            assert_eq!(output.status.code(), Some(status), "{shown}");
+            assert!(
+                shown.contains("Unable to determine the device handle for GPU3: "),
+                "{shown}"
+            );
+            for gpu in (0..8).filter(|gpu| *gpu != 3) {
+                let row = |text: &str| {
+                    let found = text.lines().find(|line| {
+                        line.trim_start().starts_with(&format!("GPU{gpu}"))
+                            && !line.contains("GPU5\tGPU6")
+                    });
+                    let cells = found.expect("a row").split('\t').map(str::to_owned);
+                    cells.collect::<Vec<_>>()
+                };
+                let mut whole = row(&healthy);
+                whole.remove(1 + 3);
+                assert_eq!(row(&shown), whole, "{shown}");
+            }
+        }
+    }
+}
+
+/// Where no GPU has the links that are asked for, the one that could not say is told of.
+#[test]
+fn a_view_that_no_gpu_has_tells_of_the_bad_one() {
+    for &(when, code, _, status) in FAULTS.iter().filter(|fault| fault.0 != When::Later) {
+        let view = View {
+            args: &["c2c", "-s"],
+            told: Told::Line,
+            rows: Rows::OneForAll,
+        };
+        let output = faulty(&view, when, code);
+        let shown = stdout(&output);
+        assert_eq!(output.status.code(), Some(status), "{shown}");
+        assert!(shown.starts_with("Unable to determine the "), "{shown}");
+    }
+}
