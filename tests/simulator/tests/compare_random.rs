@@ -35,8 +35,24 @@ fn report(real: &Path, nvsmi: &Path) -> String {
 fn one_program_agrees_with_itself() {
     let same = program("same", "echo \"$#\"");
     let text = report(&same, &same);
+    let shares = [
+        "    40  100.0 %  agree",
+        "    40  100.0 %  agree in exit status",
+        "    40  100.0 %  agree in stdout",
+        "     0    0.0 %  differ",
+    ];
+    let shares = format!("seed 5, 40 lines\n{}", shares.join("\n"));
+    assert!(text.contains(&shares), "{text}");
+}
+
+#[test]
+fn exit_status_and_stdout_are_counted_apart() {
+    let text = report(
+        &program("three", "echo GPU 17; exit 3"),
+        &program("four", "echo GPU 17; exit 4"),
+    );
     assert!(
-        text.contains("seed 5, 40 lines\n    40  100.0 %  agree\n     0    0.0 %  differ"),
+        text.contains("     0    0.0 %  agree in exit status\n    40  100.0 %  agree in stdout"),
         "{text}"
     );
 }

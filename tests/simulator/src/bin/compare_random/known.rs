@@ -42,7 +42,7 @@ pub const KNOWN: &[Known] = &[
         };
         // What nvidia-smi says into the file, nvsmi says where it is seen.
         let same = without_files(&pair.real.stdout) == without_files(&pair.nvsmi.stdout)
-            || pair.real.exit == Some(255) && pair.nvsmi.stdout.trim_end().ends_with(without_files(&pair.real.stdout).trim_end());
+            || pair.real.exit == Some(255) && without_files(&pair.nvsmi.stdout).trim_end().ends_with(without_files(&pair.real.stdout).trim_end());
         pair.has(&["-f", "--filename"]) && (refused || same && pair.same_exit())
     }),
     known("dmon --format is of R580", |pair| pair.args.first().is_some_and(|word| word == "dmon") && pair.has(&["--format"])),
