@@ -93,6 +93,8 @@ pub enum Look {
     Apart,
     /// In XML, children stand under the group's name instead of a step inwards.
     Flat,
+    /// In XML, it stands a step further inwards.
+    Inwards,
 }
 
 /// What a node can be, known before any GPU is asked: for the DTD.

@@ -357,7 +357,7 @@ fn units_come_after_the_interface_cards() {
 }
 
 #[test]
-fn a_licence_says_when_it_ends_or_why_it_cannot_be_read() {
+fn a_licence_says_when_it_ends_and_is_left_out_where_it_cannot_be_read() {
     let shown = |simulated: &str| -> Vec<String> {
         let text = stdout(&run(simulated, &["-q"]));
         let lines = text.lines().map(str::trim);
@@ -374,11 +374,94 @@ fn a_licence_says_when_it_ends_or_why_it_cannot_be_read() {
         "License Status : Licensed (Expiry: 2027-1-31 23:59:59 GMT)",
     ];
     assert_eq!(shown(&box_file("licensed", &licensed())), expected);
-    let unread = "vGPU Software Licensed Product : Insufficient Permissions";
-    for (code, expected) in [(3, &[][..]), (4, &[unread]), (15, &[])] {
+    for (number, words) in [
+        "Not available",
+        "ERR!",
+        "0-0-0 0:0:0 GMT",
+        "N/A",
+        "Permanent",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let row =
+            format!("{{ product = \"P\", enabled = true, licensed = true, expiry = {number} }}");
+        let text = format!(
+            "inherits = \"h200-busy\"\n[gpu.0]\nvirtualization = \"host-vgpu\"\n\
+             vgpu.licensable = true\nvgpu.licenses = [{row}]\n"
+        );
+        let status = format!("License Status : Licensed (Expiry: {words})");
+        assert_eq!(shown(&box_file("expiry", &text))[2], status);
+    }
+    for code in CODES {
         let function = "nvmlDeviceGetGridLicensableFeatures";
         let simulated = failing(&licensed(), function, code, "licensed");
-        assert_eq!(shown(&simulated), expected, "{code}");
+        assert_eq!(shown(&simulated), [""; 0], "{code}");
+    }
+}
+
+/// The lines of a view of a box, blanks squeezed.
+fn squeezed(name: &str, text: &str, args: &[&str]) -> Vec<String> {
+    let text = stdout(&run(&box_file(name, text), args));
+    text.lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+#[test]
+fn each_driver_model_is_read() {
+    let text = "inherits = \"h200\"\n[gpu.0]\ndriver_model = { current = 1, pending = 2 }\n";
+    let lines = squeezed("models", text, &["-q"]);
+    for line in ["Current : TCC", "Pending : MCDM"] {
+        assert!(lines.iter().any(|given| given == line), "{line}");
+    }
+}
+
+#[test]
+fn a_total_is_of_the_locations_that_there_are_and_of_none_that_cannot_be_read() {
+    let totals = |counts: &str| -> Vec<String> {
+        let text = format!("inherits = \"v100\"\n[gpu.0.ecc]\ncorrected.volatile = {counts}\n");
+        let lines = squeezed("totals", &text, &["-q", "-d", "ECC"]);
+        let totals = lines.into_iter().filter(|line| line.starts_with("Total"));
+        totals.take(1).collect()
+    };
+    let counts = |texture: &str| {
+        format!(
+            "{{ total = 99, dram = 1, register_file = 2, l1_cache = 4, l2_cache = 8, \
+             texture_memory = {texture}, texture_shm = 32, cbu = 64 }}"
+        )
+    };
+    for (texture, total) in [
+        ("16", "Total : 127"),
+        ("\"error:NOT_SUPPORTED\"", "Total : 111"),
+        ("\"error:UNKNOWN\"", "Total : Unknown Error"),
+        ("\"error:GPU_IS_LOST\"", "Total : GPU is lost"),
+    ] {
+        assert_eq!(totals(&counts(texture)), [total]);
+    }
+    assert_eq!(totals("\"error:NOT_SUPPORTED\""), ["Total : N/A"]);
+}
+
+#[test]
+fn power_smoothing_has_shares_and_rates_of_whole_and_of_broken_numbers() {
+    let text = "inherits = \"rich\"\n[gpu.0.field]\n256 = 56.789\n258 = 99.123456789012\n\
+                260 = 12\n261 = 1500.5\n262 = 1500\n";
+    let lines = squeezed(
+        "smoothing",
+        text,
+        &["-q", "-i", "0", "-d", "POWER_SMOOTHING"],
+    );
+    for line in [
+        "Max % TMP Floor : 56.79%",
+        "HW Lifetime % Remaining : 99.123456789012%",
+        "% TMP Floor : 12.00%",
+        "Ramp Up Rate : 1500.50 W/s",
+        "Ramp Down Rate : 1.50 W/s",
+    ] {
+        assert!(
+            lines.iter().any(|given| given == line),
+            "{line}: {lines:#?}"
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use super::common::Identity;
 use super::gpu::REMAPPED;
 use super::{Group, Table, field};
 use crate::clock;
-use crate::nvml::Reading;
+use crate::nvml::{Missing, Reading};
 use crate::value::{self, Unit, Value};
 
 /// A page of GPU memory that was retired.
@@ -42,7 +42,7 @@ const PAGE: Group<RetiredPage> = Group {
             &["retired_pages.timestamp"],
             Unit::None,
             "When the page was retired.",
-            |row| row.item.time.map(date),
+            |row| row.item.time.and_then(date),
         ),
         field(
             &["retired_pages.cause"],
@@ -53,15 +53,19 @@ const PAGE: Group<RetiredPage> = Group {
     ],
 };
 
-/// A time as the real tool writes it, local; one out of this world as it came.
-fn date(seconds: u64) -> Value {
+/// A time as the real tool writes it, local; one out of this world as it came,
+/// and none for 0, which a page has whose time is not known.
+fn date(seconds: u64) -> Reading<Value> {
+    if seconds == 0 {
+        return Err(Missing::NotSupported);
+    }
     let time = i64::try_from(seconds)
         .ok()
         .and_then(|seconds| Timestamp::from_second(seconds).ok());
-    match time {
+    Ok(match time {
         Some(time) => value::date(&time.to_zoned_datetime(clock::zone())).into(),
         None => seconds.into(),
-    }
+    })
 }
 
 /// The fields of `--query-remapped-rows`.

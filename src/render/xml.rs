@@ -74,6 +74,10 @@ impl Printer<'_> {
                     (Look::Flat, [first, ..]) if !first.tag.is_empty() => 0,
                     _ => 1,
                 };
+                let depth = match node.look {
+                    Look::Inwards => depth + 1,
+                    _ => depth,
+                };
                 let mut start = BytesStart::new(node.tag);
                 if let Some(id) = node.id {
                     start.push_attribute(("id", id.to_string().as_str()));

@@ -76,7 +76,7 @@ const VGPU_CAPABILITIES: &[Row<()>] = &[
     line(
         "Homogeneous Placements",
         "homogeneous_placements",
-        |asked| vgpu(asked, 7),
+        |asked| vgpu(asked, 9),
     ),
     line("MIG Time-Slicing", "mig_timeSlicing", |asked| {
         vgpu(asked, 10)
@@ -184,7 +184,7 @@ pub const IDENTITY: &[Row<()>] = &[
 ];
 
 fn not_available(asked: &Asked<()>) -> Reading<Value> {
-    asked.unless_lost().map(|()| Value::word("N/A"))
+    asked.reachable().map(|()| Value::word("N/A"))
 }
 
 /// A black box that has not been written yet is "not ready", a box not there
@@ -242,7 +242,8 @@ const PLATFORM: &[Row<()>] = &[
     }),
     line("GPU Fabric GUID", "gpu_fabric_guid", |asked| {
         let [a, b, c, d, e, f, g, h, ..] = platform(asked)?.fabric_guid;
-        Ok(Value::Hex(u64::from_le_bytes([a, b, c, d, e, f, g, h]), 16))
+        let guid = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        Ok(format!("{guid:#018x}").into())
     }),
 ];
 
@@ -278,19 +279,14 @@ const VIRTUALIZATION: &[Row<()>] = &[
     ),
 ];
 
-/// The licence in use, or the first of those that there could be. A GPU that
-/// knows no licences has none to show, and a lost one says so in all other lines.
+/// The licence in use, or the first of those that there could be. Where the
+/// driver does not tell of any, there is no product to head a line with.
 const LICENSES: List<(), License> = List {
-    items: |asked| match asked.gpu.licenses() {
-        Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND | Missing::GPU_IS_LOST) => {
-            Ok(Vec::new())
-        }
-        Err(missing) => Err(missing),
-        Ok(licenses) => {
-            let used = licenses.iter().position(|license| license.enabled);
-            let shown = licenses.into_iter().nth(used.unwrap_or_default());
-            Ok(shown.into_iter().collect())
-        }
+    items: |asked| {
+        let licenses = asked.gpu.licenses().unwrap_or_default();
+        let used = licenses.iter().position(|license| license.enabled);
+        let shown = licenses.into_iter().nth(used.unwrap_or_default());
+        Ok(shown.into_iter().collect())
     },
     empty: Empty::Heading,
     row: group(
@@ -312,8 +308,9 @@ fn license_status(license: &License) -> String {
         return "Unlicensed".to_owned();
     }
     let expiry = match license.expiry {
-        LicenseExpiry::NotAvailable | LicenseExpiry::NotApplicable => "N/A".to_owned(),
-        LicenseExpiry::Invalid => "Invalid".to_owned(),
+        LicenseExpiry::NotAvailable => "Not available".to_owned(),
+        LicenseExpiry::NotApplicable => "N/A".to_owned(),
+        LicenseExpiry::Invalid => "ERR!".to_owned(),
         LicenseExpiry::Permanent => "Permanent".to_owned(),
         LicenseExpiry::On([year, month, day, hour, minute, second]) => {
             format!("{year}-{month}-{day} {hour}:{minute}:{second} GMT")

@@ -1,8 +1,10 @@
 //! Memory errors: modes and counts, in the layout of each generation.
 
+use std::ops::RangeInclusive;
+
 use super::row::{Asked, Row, group, line};
 use super::words::{AMPERE, TURING};
-use crate::nvml::{Reading, Sram};
+use crate::nvml::{Missing, Reading, Sram};
 use crate::value::{Value, enabled, yes};
 
 pub const ENCRYPTION: &[Row<()>] = &[group(
@@ -97,6 +99,22 @@ fn count(asked: &Asked<()>, error: u32, period: u32, location: u32) -> Reading<V
         .map(Value::from)
 }
 
+/// The locations before Turing, `NVML_MEMORY_LOCATION_*`.
+const LOCATIONS: RangeInclusive<u32> = 0..=6;
+
+/// The counts of all locations that this board has; one that cannot be read
+/// leaves none. NVML's own total is of what it counted, in whatever places.
+fn sum(asked: &Asked<()>, error: u32, period: u32) -> Reading<Value> {
+    let counts: Vec<u64> = LOCATIONS
+        .map(|location| asked.gpu.memory_errors(error, period, location))
+        .filter(|count| *count != Err(Missing::NotSupported))
+        .collect::<Reading<_>>()?;
+    match counts.is_empty() {
+        true => Err(Missing::NotSupported),
+        false => Ok(counts.iter().sum::<u64>().into()),
+    }
+}
+
 fn sram(asked: &Asked<()>, pick: fn(Sram) -> u64) -> Reading<Value> {
     asked.gpu.sram_errors().map(|errors| pick(errors).into())
 }
@@ -124,9 +142,7 @@ macro_rules! by_location {
                 count(asked, $error, $period, 5)
             }),
             line("CBU", "cbu", |asked| count(asked, $error, $period, 6)),
-            line("Total", "total", |asked| {
-                asked.gpu.total_errors($error, $period).map(Value::from)
-            }),
+            line("Total", "total", |asked| sum(asked, $error, $period)),
         ]
     };
 }

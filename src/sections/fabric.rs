@@ -10,21 +10,22 @@ const NOT_SUPPORTED: u32 = 0;
 const COMPLETED: u32 = 3;
 
 /// A fact that only a registered GPU has.
-fn registered(asked: &Asked<()>, fact: fn(Fabric) -> Value) -> Reading<Value> {
+fn registered(asked: &Asked<()>, fact: impl Fn(Fabric) -> Reading<Value>) -> Reading<Value> {
     let fabric = asked.gpu.fabric()?;
     match fabric.state {
-        COMPLETED => Ok(fact(fabric)),
+        COMPLETED => fact(fabric),
         _ => Ok(NOT_AVAILABLE),
     }
 }
 
 /// One of the health mask's flags: 0 not reported, 1 true, 2 false.
 fn health(asked: &Asked<()>, shift: u32, words: [&'static str; 2]) -> Reading<Value> {
-    let mask = asked.gpu.fabric()?.health_mask;
-    Ok(match mask >> shift & 3 {
-        1 => Value::word(words[0]),
-        2 => Value::word(words[1]),
-        _ => NOT_AVAILABLE,
+    registered(asked, |fabric| {
+        Ok(match fabric.health_mask >> shift & 3 {
+            1 => Value::word(words[0]),
+            2 => Value::word(words[1]),
+            _ => NOT_AVAILABLE,
+        })
     })
 }
 
@@ -37,16 +38,18 @@ pub const FABRIC: &[Row<()>] = &[group(
             state => word(state, &["N/A", "Not Started", "In Progress", "Completed"]),
         }),
         line("Status", "status", |asked| {
-            registered(asked, |fabric| match fabric.status {
-                0 => Value::word("Success"),
-                code => Value::word(Missing::from_code(code).words()),
+            registered(asked, |fabric| {
+                Ok(match fabric.status {
+                    0 => Value::word("Success"),
+                    code => Value::word(Missing::from_code(code).words()),
+                })
             })
         }),
         line("CliqueId", "cliqueId", |asked| {
-            registered(asked, |fabric| fabric.clique_id.into())
+            registered(asked, |fabric| Ok(fabric.clique_id.into()))
         }),
         line("ClusterUUID", "clusterUuid", |asked| {
-            registered(asked, |fabric| uuid(fabric.cluster_uuid).into())
+            registered(asked, |fabric| Ok(uuid(fabric.cluster_uuid).into()))
         }),
         group("Health", "health", HEALTH),
     ],
@@ -54,10 +57,12 @@ pub const FABRIC: &[Row<()>] = &[group(
 
 const HEALTH: &[Row<()>] = &[
     line("Summary", "summary", |asked| {
-        word(
-            asked.gpu.fabric()?.health_summary.into(),
-            &["N/A", "Healthy", "Unhealthy", "Limited Capacity"],
-        )
+        registered(asked, |fabric| {
+            word(
+                fabric.health_summary.into(),
+                &["N/A", "Healthy", "Unhealthy", "Limited Capacity"],
+            )
+        })
     }),
     line("Bandwidth", "bandwidth", |asked| {
         health(asked, 0, ["Degraded", "Full"])
@@ -79,21 +84,23 @@ const HEALTH: &[Row<()>] = &[
         "Incorrect Configuration",
         "incorrect_configuration",
         |asked| {
-            word(
-                asked.gpu.fabric()?.health_mask >> 8 & 15,
-                &[
-                    "N/A",
-                    "None",
-                    "Incorrect SysGuid",
-                    "Incorrect Chassis Serial Number",
-                    "No Partition",
-                    "Insufficient Nvlinks",
-                ],
-            )
+            registered(asked, |fabric| {
+                word(fabric.health_mask >> 8 & 15, MISCONFIGURATIONS)
+            })
         },
     ),
     // NVML has no such flag; the real tool answers so on every board seen.
     line("Partition Assigned", "partition_assigned", |asked| {
         asked.gpu.fabric().map(|_| NOT_AVAILABLE)
     }),
+];
+
+/// `NVML_GPU_FABRIC_HEALTH_MASK_INCORRECT_CONFIGURATION_*`.
+const MISCONFIGURATIONS: &[&str] = &[
+    "N/A",
+    "None",
+    "Incorrect SysGuid",
+    "Incorrect Chassis Serial Number",
+    "No Partition",
+    "Insufficient Nvlinks",
 ];

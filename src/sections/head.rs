@@ -122,7 +122,10 @@ fn head(moment: &Moment, first: Option<&Gpu>) -> Vec<Node> {
     let mut head: Vec<Node> = MOMENT.iter().map(|line| line.build(moment)).collect();
     if first.is_some_and(|gpu| gpu.virtualization_mode() == Ok(HOST_VGPU)) {
         let (label, tag) = VGPU_CAPABILITY;
-        head.push(group(label, tag, vec![HETEROGENEOUS.build(moment)]));
+        head.push(Node {
+            look: Look::Inwards,
+            ..group(label, tag, vec![HETEROGENEOUS.build(moment)])
+        });
     }
     head
 }

@@ -32,7 +32,7 @@ pub const PERFORMANCE: &[Row<()>] = &[
     ),
     // NVML has no question for it.
     line("Sparse Operation Mode", "sparse_operation_mode", |asked| {
-        asked.unless_lost().and(Err(Missing::NotSupported))
+        asked.reachable().and(Err(Missing::NotSupported))
     }),
 ];
 

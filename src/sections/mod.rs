@@ -29,6 +29,7 @@ use crate::nvml::{Driver, Gpu, each};
 
 pub use row::{Asked, Form};
 use row::{Row, shapes};
+pub use words::power_profile;
 
 /// The words of `-d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Where the GPU sits, and the link that it hangs on.
 
-use super::row::{Asked, Row, group, line, number};
+use super::row::{Asked, Form, Row, group, line, number};
 use super::words::word;
 use crate::nvml::{Gpu, Missing, Pci, Reading};
 use crate::value::Unit::KilobytesPerSecond;
@@ -110,7 +110,10 @@ const ROWS: &[Row<()>] = &[
             }),
             line("Firmware", "bridge_chip_fw", |asked| {
                 let (_, firmware) = bridge(asked)?;
-                Ok(Value::Hex(firmware.into(), 8))
+                Ok(match asked.form {
+                    Form::Text => Value::Hex(firmware.into(), 8),
+                    Form::Xml => format!("{firmware:08X}").into(),
+                })
             }),
         ],
     ),
@@ -156,7 +159,7 @@ const GENERATIONS: &[Row<()>] = &[
         asked.gpu.gpu_max_pcie_generation().map(Value::from)
     }),
     line("Host Max", "max_host_link_gen", |asked| {
-        asked.unless_lost()?;
+        asked.reachable()?;
         asked.gpu.host_max_pcie_generation().map(Value::from)
     }),
 ];

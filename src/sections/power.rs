@@ -1,6 +1,6 @@
 //! Power of the GPU, of its memory and of its module; and power profiles.
 
-use super::row::{Asked, Row, group, line, number};
+use super::row::{Asked, Empty, List, Row, group, line, list, number};
 use super::words::{self, word};
 use crate::nvml::{Missing, Reading, profiles_of};
 use crate::value::Unit::Watts;
@@ -143,31 +143,38 @@ pub const PROFILES: &[Row<()>] = &[group(
     "Workload Power Profiles",
     "power_profiles",
     &[
-        line(
+        list(
             "Requested Profiles",
             "power_profile_requested_profiles",
-            |asked| {
-                let (requested, _) = asked.gpu.power_profiles()?;
-                Ok(profiles(requested))
+            &List {
+                items: |asked| {
+                    let (requested, _) = asked.gpu.power_profiles()?;
+                    Ok(profiles_of(&requested))
+                },
+                empty: Empty::WordInBoth("None"),
+                row: line(UNNAMED, "power_profile_requested_profile", profile),
             },
         ),
-        line(
+        list(
             "Enforced Profiles",
             "power_profile_enforced_profiles",
-            |asked| {
-                let (_, enforced) = asked.gpu.power_profiles()?;
-                Ok(profiles(enforced))
+            &List {
+                items: |asked| {
+                    let (_, enforced) = asked.gpu.power_profiles()?;
+                    Ok(profiles_of(&enforced))
+                },
+                empty: Empty::WordInBoth("None"),
+                row: line(UNNAMED, "power_profile_enforced_profile", profile),
             },
         ),
     ],
 )];
 
-/// The numbers of the profiles whose bits are set.
-fn profiles(mask: [u32; 8]) -> Value {
-    let set = profiles_of(&mask).into_iter();
-    let numbers: Vec<String> = set.map(|number| number.to_string()).collect();
-    match numbers.is_empty() {
-        true => Value::word("None"),
-        false => numbers.join(", ").into(),
-    }
+/// The label of a line that has only its value.
+const UNNAMED: &str = " ";
+
+fn profile(asked: &Asked<u32>) -> Reading<Value> {
+    let number = asked.item;
+    let name = words::power_profile(number).unwrap_or("N/A");
+    Ok(format!("{number}. {name}").into())
 }

@@ -80,9 +80,11 @@ const PAGE: Row<Page> = group(
         line("", "retired_page_address", |asked| {
             Ok(format!("{:#018x}", asked.item.address).into())
         }),
-        line("", "retired_page_timestamp", |asked| {
+        line::<Page>("", "retired_page_timestamp", |asked| {
             Ok(retired_on(asked.item.time))
-        }),
+        })
+        // The driver does not know it of every page.
+        .on(|asked| asked.item.time != 0),
     ],
 );
 

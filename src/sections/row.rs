@@ -27,10 +27,11 @@ pub struct Asked<'a, T> {
 }
 
 impl<T> Asked<'_, T> {
-    /// Of a lost GPU, that it is lost: also for what NVML has no question for.
-    pub fn unless_lost(&self) -> Reading<()> {
+    /// Of a GPU that is lost or waits for a reset, that it is or does: also for
+    /// what NVML has no question for.
+    pub fn reachable(&self) -> Reading<()> {
         match self.gpu.performance_state() {
-            Err(Missing::GPU_IS_LOST) => Err(Missing::GPU_IS_LOST),
+            Err(gone @ (Missing::GPU_IS_LOST | Missing::RESET_REQUIRED)) => Err(gone),
             _ => Ok(()),
         }
     }
@@ -228,6 +229,8 @@ pub enum Empty {
     Heading,
     /// A word, in text.
     Word(&'static str),
+    /// A word, in text and in XML.
+    WordInBoth(&'static str),
     /// A word under the heading, in XML.
     XmlLine(&'static str),
 }
@@ -246,7 +249,7 @@ impl<T, U> Each<T> for List<T, U> {
         let mut nodes = Vec::new();
         if items.is_empty() {
             match (self.empty, asked.form) {
-                (Empty::Word(word), Form::Text) => {
+                (Empty::Word(word), Form::Text) | (Empty::WordInBoth(word), _) => {
                     return Answer::Leaf(Ok(Value::word(word)), Unit::None);
                 }
                 (Empty::XmlLine(word), Form::Xml) => {

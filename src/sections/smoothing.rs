@@ -2,7 +2,7 @@
 
 use super::row::{Asked, Row, group, group_or_word, line, number};
 use crate::nvml::{FieldNumber, Reading};
-use crate::value::Unit::{Milliseconds, MilliwattsPerSecond, Percent, Watts};
+use crate::value::Unit::{Milliseconds, Watts};
 use crate::value::{Unit, Value, enabled, yes};
 
 const PLAIN: Unit = Unit::None;
@@ -28,6 +28,24 @@ fn reading(asked: &Asked<()>, id: u32) -> Reading<Value> {
     })
 }
 
+/// Percent, with so many decimals.
+fn percent(asked: &Asked<()>, id: u32, decimals: usize) -> Reading<Value> {
+    let number = match field(asked, id)? {
+        FieldNumber::Whole(number) => number as f64,
+        FieldNumber::Real(number) => number,
+    };
+    Ok(format!("{number:.decimals$}%").into())
+}
+
+/// Watts a second: whole numbers are milliwatts, as NVML's header has it.
+fn rate(asked: &Asked<()>, id: u32) -> Reading<Value> {
+    let watts = match field(asked, id)? {
+        FieldNumber::Whole(milliwatts) => milliwatts as f64 / 1000.0,
+        FieldNumber::Real(watts) => watts,
+    };
+    Ok(format!("{watts:.2} W/s").into())
+}
+
 fn flag(asked: &Asked<()>, id: u32) -> Reading<bool> {
     Ok(match field(asked, id)? {
         FieldNumber::Whole(number) => number != 0,
@@ -35,10 +53,25 @@ fn flag(asked: &Asked<()>, id: u32) -> Reading<bool> {
     })
 }
 
-/// One row a number: label, tag, unit, `NVML_FI_PWR_SMOOTHING_*`.
+/// One row a number: label, tag, unit and how it is read, `NVML_FI_PWR_SMOOTHING_*`.
 macro_rules! rows {
-    ($($label:literal, $tag:literal, $unit:ident, $id:literal;)*) => {
-        &[$(number($label, concat!("power_smoothing_", $tag), $unit, |asked| reading(asked, $id)),)*]
+    ($($label:literal, $tag:literal, $kind:ident, $id:literal;)*) => {
+        &[$(row!($label, concat!("power_smoothing_", $tag), $kind, $id),)*]
+    };
+}
+
+macro_rules! row {
+    ($label:literal, $tag:expr, Percent, $id:literal) => {
+        line($label, $tag, |asked| percent(asked, $id, 2))
+    };
+    ($label:literal, $tag:expr, FinePercent, $id:literal) => {
+        line($label, $tag, |asked| percent(asked, $id, 12))
+    };
+    ($label:literal, $tag:expr, Rate, $id:literal) => {
+        line($label, $tag, |asked| rate(asked, $id))
+    };
+    ($label:literal, $tag:expr, $unit:ident, $id:literal) => {
+        number($label, $tag, $unit, |asked| reading(asked, $id))
     };
 }
 
@@ -88,7 +121,7 @@ const LIMITS: &[Row<()>] = rows! {
     "Current TMP Floor", "curr_tmp_floor", Watts, 255;
     "Max % TMP Floor", "max_percent_tmp_floor", Percent, 256;
     "Min % TMP Floor", "min_percent_tmp_floor", Percent, 257;
-    "HW Lifetime % Remaining", "hw_circuitry_percent_lifetime_remaining", Percent, 258;
+    "HW Lifetime % Remaining", "hw_circuitry_percent_lifetime_remaining", FinePercent, 258;
     "Current Primary Power Floor", "curr_primary_power_floor", Watts, 275;
     "Current Secondary Power Floor", "curr_secondary_power_floor", Watts, 276;
     "Min Primary Floor Activation Offset", "min_primary_floor_activation_offset", Watts, 277;
@@ -99,8 +132,8 @@ const LIMITS: &[Row<()>] = rows! {
 
 const CURRENT: &[Row<()>] = rows! {
     "% TMP Floor", "curr_profile_percent_tmp_floor", Percent, 260;
-    "Ramp Up Rate", "curr_profile_ramp_up_rate", MilliwattsPerSecond, 261;
-    "Ramp Down Rate", "curr_profile_ramp_down_rate", MilliwattsPerSecond, 262;
+    "Ramp Up Rate", "curr_profile_ramp_up_rate", Rate, 261;
+    "Ramp Down Rate", "curr_profile_ramp_down_rate", Rate, 262;
     "Ramp Down Hysteresis", "curr_profile_ramp_down_hysteresis", Milliseconds, 263;
     "Secondary Power Floor", "curr_profile_secondary_power_floor", Watts, 281;
     "Primary Floor Activation Window Multiplier", "curr_profile_primary_floor_activation_window_multiplier", PLAIN, 282;
@@ -110,8 +143,8 @@ const CURRENT: &[Row<()>] = rows! {
 
 const OVERRIDES: &[Row<()>] = rows! {
     "% TMP Floor", "admin_override_percent_tmp_floor", Percent, 265;
-    "Ramp Up Rate", "admin_override_ramp_up_rate", MilliwattsPerSecond, 266;
-    "Ramp Down Rate", "admin_override_ramp_down_rate", MilliwattsPerSecond, 267;
+    "Ramp Up Rate", "admin_override_ramp_up_rate", Rate, 266;
+    "Ramp Down Rate", "admin_override_ramp_down_rate", Rate, 267;
     "Ramp Down Hysteresis", "admin_override_ramp_down_hysteresis", Milliseconds, 268;
     "Secondary Power Floor", "admin_override_secondary_power_floor", Watts, 285;
     "Primary Floor Activation Window Multiplier", "admin_override_primary_floor_activation_window_multiplier", PLAIN, 286;

@@ -77,3 +77,27 @@ pub const PERFORMANCE_STATES: &[&str] = &[
     "P0", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P13", "P14",
     "P15",
 ];
+
+/// The names of NVML's `NVML_POWER_PROFILE_*`, by number.
+const POWER_PROFILES: &[&str] = &[
+    "Max-P",
+    "Max-Q",
+    "Compute",
+    "Memory Bound",
+    "Network",
+    "Balanced",
+    "LLM Inference",
+    "LLM Training",
+    "RBM",
+    "DCPCIE",
+    "HMMA Sparse",
+    "HMMA Dense",
+    "Sync Balanced",
+    "HPC",
+    "MIG",
+];
+
+/// The name of a workload power profile, where it has one.
+pub fn power_profile(number: u32) -> Option<&'static str> {
+    POWER_PROFILES.get(number as usize).copied()
+}

@@ -5,6 +5,7 @@ use crate::commands::modify::{Named, named};
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, HIGHEST_PROFILE, Missing, Reading, profiles_of};
 use crate::output;
+use crate::sections::power_profile;
 use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::spelling::uint;
@@ -47,25 +48,6 @@ enum Profiles {
     /// `-cr`: ask for these no longer, or for none.
     Clear(Option<Vec<u32>>),
 }
-
-/// The names of NVML's `NVML_POWER_PROFILE_*`, by number.
-const NAMES: &[&str] = &[
-    "Max-P",
-    "Max-Q",
-    "Compute",
-    "Memory Bound",
-    "Network",
-    "Balanced",
-    "LLM Inference",
-    "LLM Training",
-    "RBM",
-    "DCPCIE",
-    "HMMA Sparse",
-    "HMMA Dense",
-    "Sync Balanced",
-    "HPC",
-    "MIG",
-];
 
 const UNSUPPORTED: &str = "Workload Power Profiles feature is not supported on this device.\n";
 
@@ -150,7 +132,7 @@ fn unread(why: Missing) -> Error {
 }
 
 fn line(profile: u32) -> String {
-    let name = NAMES.get(profile as usize).unwrap_or(&"Unknown");
+    let name = power_profile(profile).unwrap_or("Unknown");
     format!("{profile}. {name}\n")
 }
 

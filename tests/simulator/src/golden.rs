@@ -216,6 +216,58 @@ pub fn cases(path: &Path) -> Result<Vec<Case>, String> {
         .collect()
 }
 
+/// What nvsmi prints instead of some of the lines that nvidia-smi prints.
+pub struct Instead {
+    simulated: String,
+    lines: Vec<Vec<String>>,
+    /// Each as it was recorded, and as it is to be.
+    texts: Vec<(String, String)>,
+}
+
+impl Instead {
+    /// Whether it is about the case.
+    pub fn is_of(&self, case: &Case) -> bool {
+        case.faults.is_empty()
+            && case.simulated == self.simulated
+            && self.lines.contains(&case.args)
+    }
+
+    /// The case with them; or a text that nvidia-smi did not print, or more than once.
+    pub fn laid_over(&self, case: Case) -> Result<Case, String> {
+        let mut stdout = case.stdout.clone();
+        for (theirs, ours) in &self.texts {
+            if stdout.matches(theirs).count() != 1 {
+                return Err(format!("{}: {theirs:?} is not there once", case.line()));
+            }
+            stdout = stdout.replace(theirs, ours);
+        }
+        Ok(Case { stdout, ..case })
+    }
+}
+
+/// Reads the rows `[[instead]]` of a file: `box`, `lines`, and in `texts` pairs of texts.
+pub fn instead(path: &Path) -> Result<Vec<Instead>, String> {
+    let table = read(path)?;
+    let rows = table.get("instead").and_then(Value::as_array);
+    let lists = |row: &Value, key: &str| -> Vec<Vec<String>> {
+        let lists = row.get(key).and_then(Value::as_array);
+        lists.into_iter().flatten().map(strings).collect()
+    };
+    let row = |row: &Value| {
+        let pair = |pair: Vec<String>| <[String; 2]>::try_from(pair).ok().map(Into::into);
+        Some(Instead {
+            simulated: row.get("box")?.as_str()?.to_owned(),
+            lines: lists(row, "lines"),
+            texts: lists(row, "texts")
+                .into_iter()
+                .map(pair)
+                .collect::<Option<_>>()?,
+        })
+    };
+    let rows = rows.into_iter().flatten().map(row).collect::<Option<_>>();
+    rows.ok_or_else(|| format!("{}: an [[instead]] is not whole", path.display()))
+}
+
 /// Writes answered cases of one box as such a file.
 pub fn write(path: &Path, about: &str, cases: &[Case]) -> Result<(), String> {
     let simulated = cases
@@ -276,13 +328,15 @@ pub fn comparable(text: &str) -> String {
 /// Text without the values of the report's lines that nvidia-smi has from parts of the library that
 /// are not public; nvsmi has none, or has them from the kernel.
 fn without_private(text: &str) -> String {
-    const LABELS: [&str; 4] = [
+    const LABELS: [&str; 5] = [
+        "License Status ",
         "GPU Part Number ",
         "FRU Part Number ",
         "Sparse Operation Mode ",
         "Host Max ",
     ];
-    const TAGS: [&str; 4] = [
+    const TAGS: [&str; 5] = [
+        "<license_status>",
         "<gpu_part_number>",
         "<gpu_fru_part_number>",
         "<sparse_operation_mode>",

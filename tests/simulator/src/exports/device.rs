@@ -55,8 +55,6 @@ numbers! {
 }
 
 pairs! {
-    nvmlDeviceGetDriverModel: c_uint = "driver_model.current", "driver_model.pending";
-    nvmlDeviceGetDriverModel_v2: c_uint = "driver_model.current", "driver_model.pending";
     nvmlDeviceGetEccMode: c_uint = "ecc.current", "ecc.pending";
     nvmlDeviceGetGpuOperationMode: c_uint = "operation_mode.current", "operation_mode.pending";
     nvmlDeviceGetGspFirmwareMode: c_uint = "gsp.mode", "gsp.default";
@@ -78,7 +76,36 @@ versioned! {
     nvmlDeviceGetVgpuHeterogeneousMode: nvmlVgpuHeterogeneousMode_t { mode = "virtualization.heterogeneous" }
 }
 
+/// The driver model now and after a restart; either may be null, but not both.
+///
+/// # Safety
+/// Each is null or valid.
+unsafe fn driver_models(gpu: &Gpu, current: *mut c_uint, pending: *mut c_uint) -> Answer<()> {
+    if current.is_null() && pending.is_null() {
+        return Err(INVALID_ARGUMENT);
+    }
+    for (out, key) in [
+        (current, "driver_model.current"),
+        (pending, "driver_model.pending"),
+    ] {
+        let model = gpu.read(key)?;
+        if !out.is_null() {
+            // SAFETY: by the caller's word.
+            unsafe { put(out, model)? };
+        }
+    }
+    Ok(())
+}
+
 device_calls! {
+    nvmlDeviceGetDriverModel(gpu, current: *mut c_uint, pending: *mut c_uint) {
+        driver_models(&gpu, current, pending)
+    }
+
+    nvmlDeviceGetDriverModel_v2(gpu, current: *mut c_uint, pending: *mut c_uint) {
+        driver_models(&gpu, current, pending)
+    }
+
     nvmlDeviceGetIndex(gpu, index: *mut c_uint) {
         put(index, gpu.device.mig.unwrap_or(gpu.device.gpu) as c_uint)
     }
