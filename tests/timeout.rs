@@ -106,7 +106,7 @@ fn one_gpu_that_hangs_does_not_hide_the_others() {
                     "{told}"
                 );
                 assert!(told.contains("Xid"), "{told}");
-                // The report asks its slow question beside the others.
+                // Both directions of the traffic are asked at once.
                 let stuck = told.lines().filter(|line| line.starts_with("GPU 3 "));
                 assert!((1..=2).contains(&stuck.count()), "{told}");
                 assert!(!told.contains("GPU 4"), "{told}");

@@ -53,7 +53,15 @@ pub static NVLINK: Subcommand = Subcommand {
 type View = fn(&Links, &Line, &mut Vec<u8>) -> Result<(), Error>;
 
 /// The views that have nothing to say of a link that there is not.
-const BY_LINK: &[&str] = &["status", "capabilities", "errorcounters", "getthroughput"];
+const BY_LINK: &[&str] = &[
+    "status",
+    "capabilities",
+    "pcibusid",
+    "remotelinkinfo",
+    "errorcounters",
+    "crcerrorcounters",
+    "getthroughput",
+];
 
 /// What is shown of a GPU, in this order.
 const VIEWS: &[(&str, View)] = &[
@@ -126,17 +134,16 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         };
         heading(gpu, out);
         let mut views = VIEWS.iter().filter(|(option, _)| line.has(option));
-        let shown = views.try_for_each(|(option, view)| {
-            if links.invalid() && BY_LINK.contains(option) {
-                put(
-                    out,
-                    "	 Invalid Link
+        let by_link = |(option, _): &(&str, View)| BY_LINK.contains(option);
+        if links.invalid() && views.clone().any(by_link) {
+            put(
+                out,
+                "	 Invalid Link
 ",
-                );
-                return Ok(());
-            }
-            view(&links, line, out)
-        });
+            );
+            continue;
+        }
+        let shown = views.try_for_each(|(_, view)| view(&links, line, out));
         match shown {
             // Told under the heading of its GPU; the status tells of it at the end.
             Err(failure) if failure.is_of_one_gpu() && !changes => {

@@ -21,8 +21,6 @@ mod smoothing;
 mod temperature;
 mod words;
 
-use std::thread;
-
 use crate::document::{Node, Shape};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, each};
@@ -97,9 +95,6 @@ pub struct Section {
     word: Option<Word>,
     full: Full,
     rows: &'static [Row<()>],
-    /// The question that NVML takes its time for. It is asked before any other,
-    /// and the rest of the report meanwhile.
-    slow: Option<fn(&Gpu)>,
 }
 
 const fn always(rows: &'static [Row<()>]) -> Section {
@@ -107,7 +102,6 @@ const fn always(rows: &'static [Row<()>]) -> Section {
         word: None,
         full: Full::Always,
         rows,
-        slow: None,
     }
 }
 
@@ -116,14 +110,6 @@ const fn section(word: Word, full: Full, rows: &'static [Row<()>]) -> Section {
         word: Some(word),
         full,
         ..always(rows)
-    }
-}
-
-impl Section {
-    /// With a question that takes its time.
-    const fn slow(mut self, ask: fn(&Gpu)) -> Self {
-        self.slow = Some(ask);
-        self
     }
 }
 
@@ -138,7 +124,7 @@ const SECTIONS: &[Section] = &[
         Full::Always,
         board::GSP_FIRMWARE_VERSION,
     ),
-    always(pci::PCI).slow(pci::watch_link),
+    always(pci::PCI),
     always(load::FAN),
     section(Word::Performance, Full::Always, load::PERFORMANCE),
     section(Word::Memory, Full::Always, load::MEMORY),
@@ -213,7 +199,9 @@ impl Selection {
         }
     }
 
-    /// What one GPU has to say. Sections with a slow question are built last.
+    /// What one GPU has to say. Its questions are put one after another: NVML
+    /// answers them so, and watches the PCIe link for its traffic, to which each
+    /// question beside would add.
     fn build(&self, driver: &Driver, gpu: &Gpu) -> Vec<Node> {
         let asked = Asked {
             form: self.form,
@@ -221,25 +209,12 @@ impl Selection {
             gpu,
             item: (),
         };
-        let chosen: Vec<&Section> = SECTIONS
-            .iter()
-            .filter(|section| self.has(section))
-            .collect();
-        let mut built: Vec<Vec<Node>> = chosen.iter().map(|_| Vec::new()).collect();
-        thread::scope(|scope| {
-            for slow in chosen.iter().filter_map(|section| section.slow) {
-                // Where no thread is to be had, the row asks.
-                let _ = thread::Builder::new().spawn_scoped(scope, move || slow(gpu));
-            }
-            for is_slow in [false, true] {
-                for (section, nodes) in chosen.iter().zip(&mut built) {
-                    if section.slow.is_some() == is_slow {
-                        section.rows.iter().for_each(|row| row.build(&asked, nodes));
-                    }
-                }
-            }
-        });
-        built.into_iter().flatten().collect()
+        let mut nodes = Vec::new();
+        let chosen = SECTIONS.iter().filter(|section| self.has(section));
+        for row in chosen.flat_map(|section| section.rows) {
+            row.build(&asked, &mut nodes);
+        }
+        nodes
     }
 
     /// What all GPUs have to say, each with its bus id, or with its index where

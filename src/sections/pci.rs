@@ -2,7 +2,7 @@
 
 use super::row::{Asked, Form, Row, group, line, number};
 use super::words::word;
-use crate::nvml::{Gpu, Missing, Pci, Reading};
+use crate::nvml::{Missing, Pci, Reading};
 use crate::value::Unit::KilobytesPerSecond;
 use crate::value::Value;
 
@@ -19,11 +19,6 @@ pub const PCI: &[Row<()>] = &[
     ),
     group("PCI", "pci", ROWS),
 ];
-
-/// NVML watches the link for 20 ms to tell its traffic.
-pub fn watch_link(gpu: &Gpu) {
-    let _ = gpu.pcie_throughput();
-}
 
 /// A number of the PCI address, hex: text has 0x before it, XML has not.
 fn hex(number: Reading<u32>, digits: usize) -> Reading<Value> {

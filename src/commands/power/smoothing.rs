@@ -90,7 +90,7 @@ const PROFILES: u32 = 259;
 /// Which of them is in force.
 const ACTIVE_PROFILE: u32 = 264;
 
-const UNSUPPORTED: &str = "Power Smoothing feature is not supported on this device.\n";
+const UNSUPPORTED: &str = "Power Smoothing is not supported on this device.\n";
 
 /// The options that set a value of a profile.
 const VALUES: &[&str] = &[
@@ -277,7 +277,11 @@ fn preset(gpu: &Gpu, parameter: &Parameter, profile: u32) -> Reading<Value> {
 /// The preset profiles of each GPU.
 fn definitions(gpus: &[Named], say: Say) -> Result<(), Error> {
     for (gpu, bus_id) in gpus {
-        let count = gpu.field_number(PROFILES, 0).map_err(unread)?;
+        let count = match gpu.field_number(PROFILES, 0) {
+            // As the real one ends.
+            Err(Missing::NotSupported) => return Err(Error::new(Status::Success, UNSUPPORTED)),
+            count => count.map_err(unread)?,
+        };
         let mut text = format!("GPU {bus_id}\n");
         for profile in 0..u32::try_from(count).unwrap_or(0) {
             text += &format!("    Profile {profile}\n");
