@@ -311,7 +311,7 @@ fn facts(gpus: &[Gpu], sysfs: &Sysfs, kind: Kind) -> Result<Matrix, Error> {
         return Err(no_matrix());
     }
     let others = match kind {
-        Kind::Drives => sysfs.nvme_drives(),
+        Kind::Drives => sysfs.nvme_namespaces(),
         Kind::All | Kind::Pci => sysfs.network_cards(),
     };
     let between_gpus = match kind {

@@ -36,14 +36,16 @@ impl Sysfs {
             let card = self.0.join("class/infiniband").join(name);
             fs::read_to_string(card.join("device/vendor"))
         };
-        let mut cards = self.class("infiniband");
+        let mut cards = self.class("infiniband", "device");
         cards.retain(|(name, _)| made_by(name).is_ok_and(|vendor| vendor.trim() == MELLANOX));
         cards
     }
 
-    /// NVMe drives, by name.
-    pub fn nvme_drives(&self) -> Vec<(String, Place)> {
-        self.class("nvme")
+    /// NVMe namespaces, by name: `nvme0n1` of the controller `nvme0`.
+    pub fn nvme_namespaces(&self) -> Vec<(String, Place)> {
+        let mut disks = self.class("block", "device/device");
+        disks.retain(|(name, _)| name.starts_with("nvme"));
+        disks
     }
 
     /// The NUMA nodes that these CPUs belong to, ascending.
@@ -67,13 +69,13 @@ impl Sysfs {
         found
     }
 
-    /// The devices of a class that are on a PCI bus.
-    fn class(&self, class: &str) -> Vec<(String, Place)> {
+    /// What a class lists, where the link `device` in it leads to the PCI bus.
+    fn class(&self, class: &str, device: &str) -> Vec<(String, Place)> {
         let class = self.0.join("class").join(class);
         let mut devices: Vec<(String, Place)> = names(&class)
             .into_iter()
             .filter_map(|name| {
-                let place = self.place_at(&class.join(&name).join("device"))?;
+                let place = self.place_at(&class.join(&name).join(device))?;
                 Some((name, place))
             })
             .collect();
@@ -215,21 +217,41 @@ mod tests {
         card("0000:02:00.0", "mlx5_10");
         card("0000:03:00.0", "mlx5_2");
         card("0000:04:00.0", "bnxt_re0");
+        let disk = |device: &str, controller: &str, disk: &str| {
+            let device_path = root.join("devices/pci0000:00/0000:00:02.0").join(device);
+            let controller = device_path.join("nvme").join(controller);
+            fs::create_dir_all(controller.join(disk)).unwrap();
+            symlink(device_path, controller.join("device")).unwrap();
+            symlink(&controller, controller.join(disk).join("device")).unwrap();
+            let class = root.join("class/block");
+            fs::create_dir_all(&class).unwrap();
+            symlink(controller.join(disk), class.join(disk)).unwrap();
+            // A partition is below its disk, and no device of its own.
+            let partition = controller.join(disk).join(format!("{disk}p1"));
+            fs::create_dir_all(&partition).unwrap();
+            symlink(partition, class.join(format!("{disk}p1"))).unwrap();
+        };
+        disk("0000:05:00.0", "nvme10", "nvme10n1");
+        disk("0000:06:00.0", "nvme2", "nvme2n1");
+        disk("0000:07:00.0", "ata1", "sda");
         let node = root.join("devices/system/node/node1");
         fs::create_dir_all(&node).unwrap();
         fs::write(node.join("cpulist"), "4-7,12-15\n").unwrap();
 
         let sysfs = Sysfs::new(&root);
         let cards = sysfs.network_cards();
-        let drives = sysfs.nvme_drives();
+        let disks = sysfs.nvme_namespaces();
         let nodes = [sysfs.nodes_of(&[5]), sysfs.nodes_of(&[8])];
         fs::remove_dir_all(&root).unwrap();
 
-        let names: Vec<&str> = cards.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["mlx5_2", "mlx5_10"]);
+        let named = |found: &[(String, Place)]| -> Vec<String> {
+            found.iter().map(|(name, _)| name.clone()).collect()
+        };
+        assert_eq!(named(&cards), ["mlx5_2", "mlx5_10"]);
         assert_eq!(cards[0].1.level(&cards[1].1), Level::Switch);
         assert_eq!(cards[0].1.node, Some(1));
-        assert!(drives.is_empty());
+        assert_eq!(named(&disks), ["nvme2n1", "nvme10n1"]);
+        assert_eq!(disks[0].1.level(&disks[1].1), Level::Switch);
         assert_eq!(nodes, [vec![1], vec![]]);
     }
 }

@@ -100,10 +100,11 @@ pub fn matrix(matrix: &Matrix, terminal: bool, out: &mut Vec<u8>) {
     if *kind != Kind::Drives {
         heading.extend(["CPU Affinity", "NUMA Affinity", "GPU NUMA ID"].map(str::to_owned));
     }
-    put(
-        out,
-        &format!("\t{}\n", underlined(&heading.join("\t"), terminal)),
-    );
+    let mut heading = heading.join("\t");
+    if *kind == Kind::Drives && !others.is_empty() {
+        heading.push('\t');
+    }
+    put(out, &format!("\t{}\n", underlined(&heading, terminal)));
     for row in rows {
         put(out, &format!("{}\t", row.name));
         for cell in &row.cells {

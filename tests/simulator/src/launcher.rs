@@ -127,11 +127,18 @@ fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
     let text = toml::to_string(table).map_err(|e| format!("{name}: {e}"))?;
     let unchanged = fs::read_to_string(folder.join("box.toml")).is_ok_and(|old| old == text);
     let current = |name: &&str| is_current(&folder.join(name), &library);
-    if unchanged && LIBRARY_NAMES.iter().all(current) {
+    let tree = table.contains_key("sysfs").then_some(SYSFS);
+    if unchanged && LIBRARY_NAMES.iter().chain(&tree).all(current) {
         return Ok(folder);
     }
-    if table.contains_key("sysfs") {
-        sysfs::write(&folder.join(SYSFS), table).map_err(problem)?;
+    if let Some(tree) = tree {
+        let tree = folder.join(tree);
+        let placed = place(&tree, |path| {
+            sysfs::write(path, table)?;
+            // A folder is not renamed to where an old one is.
+            fs::remove_dir_all(&tree).or_else(unless_there_is_none)
+        });
+        placed.map_err(problem)?;
     }
     place(&folder.join("box.toml"), |path| fs::write(path, &text)).map_err(problem)?;
 
@@ -178,7 +185,18 @@ fn place(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let new = path.with_extension(format!("new-{}-{number}", process::id()));
     make(&new)?;
-    fs::rename(&new, path)
+    match fs::rename(&new, path) {
+        // A folder, and another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => fs::remove_dir_all(new),
+        renamed => renamed,
+    }
+}
+
+fn unless_there_is_none(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    }
 }
 
 /// Where the folders of the boxes are: beside the library, or for each user in the temporary folder

@@ -65,12 +65,8 @@ pub fn find<'d>(devices: &'d [Device], bus_id: &str) -> Option<&'d Device> {
         .find(|device| key(device.bus_id()).as_ref() == Some(&wanted))
 }
 
-/// Writes the tree below `root`.
+/// Writes the tree below `root`, which is not there yet.
 pub fn write(root: &Path, table: &Table) -> io::Result<()> {
-    match fs::remove_dir_all(root) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
     let count = |key: &str| {
         let count = data::at(table, key).and_then(Value::as_integer);
         count.and_then(|count| usize::try_from(count).ok())
@@ -133,11 +129,23 @@ pub fn write(root: &Path, table: &Table) -> io::Result<()> {
             "../../../".to_owned() + device.bus_id(),
             root.join(&own).join("device"),
         )?;
-        let list = root.join("class").join(class);
-        fs::create_dir_all(&list)?;
-        symlink(Path::new("../..").join(own), list.join(name))?;
+        list(root, class, name, &own)?;
+        if class == "nvme" {
+            let disk = format!("{name}n1");
+            let namespace = own.join(&disk);
+            fs::create_dir_all(root.join(&namespace))?;
+            symlink("..", root.join(&namespace).join("device"))?;
+            list(root, "block", &disk, &namespace)?;
+        }
     }
     Ok(())
+}
+
+/// Lists a device, at `own` below the root, in a class.
+fn list(root: &Path, class: &str, name: &str, own: &Path) -> io::Result<()> {
+    let list = root.join("class").join(class);
+    fs::create_dir_all(&list)?;
+    symlink(Path::new("../..").join(own), list.join(name))
 }
 
 /// The bus that a path's device is on.
