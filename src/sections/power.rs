@@ -151,7 +151,7 @@ pub const PROFILES: &[Row<()>] = &[group(
                     let (requested, _) = asked.gpu.power_profiles()?;
                     Ok(profiles_of(&requested))
                 },
-                empty: Empty::WordInBoth("None"),
+                empty: Empty::WordInBoth("N/A"),
                 row: line(UNNAMED, "power_profile_requested_profile", profile),
             },
         ),
@@ -163,7 +163,7 @@ pub const PROFILES: &[Row<()>] = &[group(
                     let (_, enforced) = asked.gpu.power_profiles()?;
                     Ok(profiles_of(&enforced))
                 },
-                empty: Empty::WordInBoth("None"),
+                empty: Empty::WordInBoth("N/A"),
                 row: line(UNNAMED, "power_profile_enforced_profile", profile),
             },
         ),

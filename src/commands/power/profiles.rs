@@ -132,7 +132,7 @@ fn unread(why: Missing) -> Error {
 }
 
 fn line(profile: u32) -> String {
-    let name = power_profile(profile).unwrap_or("Unknown");
+    let name = power_profile(profile).unwrap_or("N/A");
     format!("{profile}. {name}\n")
 }
 
