@@ -109,6 +109,11 @@ pub const fn supported(can: bool) -> Value {
     Value::word(if can { "Supported" } else { "Not Supported" })
 }
 
+/// The GUID in a fabric, the first eight of its bytes, as text.
+pub fn guid([a, b, c, d, e, f, g, h, ..]: [u8; 16]) -> String {
+    format!("{:#018x}", u64::from_le_bytes([a, b, c, d, e, f, g, h]))
+}
+
 /// A UUID's 16 bytes as text.
 pub fn uuid(bytes: [u8; 16]) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

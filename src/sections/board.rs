@@ -6,7 +6,7 @@ use super::row::{Asked, Empty, List, Row, group, line, list, number};
 use super::words::{self, word};
 use crate::clock;
 use crate::nvml::{License, LicenseExpiry, Missing, Platform, Reading};
-use crate::value::{Unit, Value, enabled, supported, yes};
+use crate::value::{Unit, Value, enabled, guid, supported, yes};
 
 pub const PRODUCT: &[Row<()>] = &[
     line("Product Name", "product_name", |asked| {
@@ -241,9 +241,7 @@ const PLATFORM: &[Row<()>] = &[
         asked.gpu.module_id().map(Value::from)
     }),
     line("GPU Fabric GUID", "gpu_fabric_guid", |asked| {
-        let [a, b, c, d, e, f, g, h, ..] = platform(asked)?.fabric_guid;
-        let guid = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-        Ok(format!("{guid:#018x}").into())
+        Ok(guid(platform(asked)?.fabric_guid).into())
     }),
 ];
 

@@ -4,7 +4,7 @@ use super::board::word;
 use crate::fields::{Group, Row, field};
 use crate::nvml::{Fabric, Missing, Reading};
 use crate::value::Unit::{Mebibytes, None as Plain};
-use crate::value::{Value, enabled, uuid};
+use crate::value::{Value, enabled, guid, uuid};
 
 pub const MODES: Group<()> = Group {
     about: "",
@@ -77,7 +77,7 @@ const NOT_SUPPORTED: u32 = 0;
 const COMPLETED: u32 = 3;
 
 /// A fact that only a registered GPU has.
-fn registered(row: &Row<()>, fact: fn(Fabric) -> Reading<Value>) -> Reading<Value> {
+fn registered(row: &Row<()>, fact: impl FnOnce(Fabric) -> Reading<Value>) -> Reading<Value> {
     let fabric = row.gpu.fabric()?;
     match fabric.state {
         COMPLETED => fact(fabric),
@@ -87,11 +87,12 @@ fn registered(row: &Row<()>, fact: fn(Fabric) -> Reading<Value>) -> Reading<Valu
 
 /// One of the health mask's flags: 0 not reported, 1 true, 2 false.
 fn health(row: &Row<()>, shift: u32, words: [&'static str; 2]) -> Reading<Value> {
-    let mask = row.gpu.fabric()?.health_mask;
-    Ok(match mask >> shift & 3 {
-        1 => Value::word(words[0]),
-        2 => Value::word(words[1]),
-        _ => NOT_AVAILABLE,
+    registered(row, |fabric| {
+        Ok(match fabric.health_mask >> shift & 3 {
+            1 => Value::word(words[0]),
+            2 => Value::word(words[1]),
+            _ => NOT_AVAILABLE,
+        })
     })
 }
 
@@ -137,10 +138,12 @@ pub const FABRIC: Group<()> = Group {
             Plain,
             "Health in one word.",
             |row| {
-                word(
-                    row.gpu.fabric()?.health_summary.into(),
-                    &["N/A", "Healthy", "Unhealthy", "Limited Capacity"],
-                )
+                registered(row, |fabric| {
+                    word(
+                        fabric.health_summary.into(),
+                        &["N/A", "Healthy", "Unhealthy", "Limited Capacity"],
+                    )
+                })
             },
         ),
         field(
@@ -172,10 +175,9 @@ pub const FABRIC: Group<()> = Group {
             Plain,
             "What is wrong with the configuration.",
             |row| {
-                word(
-                    row.gpu.fabric()?.health_mask >> 8 & 15,
-                    INCORRECT_CONFIGURATION,
-                )
+                registered(row, |fabric| {
+                    word(fabric.health_mask >> 8 & 15, INCORRECT_CONFIGURATION)
+                })
             },
         ),
         // NVML has no such flag; the real tool answers so on every board seen.
@@ -242,10 +244,7 @@ pub const PLATFORM: Group<()> = Group {
             &["platform.gpu_fabric_guid"],
             Plain,
             "GUID in the fabric, in hex.",
-            |row| {
-                let [a, b, c, d, e, f, g, h, ..] = row.gpu.platform()?.fabric_guid;
-                Ok(Value::Hex(u64::from_le_bytes([a, b, c, d, e, f, g, h]), 16))
-            },
+            |row| Ok(guid(row.gpu.platform()?.fabric_guid).into()),
         ),
         field(
             &["hostname"],

@@ -56,7 +56,6 @@ numbers! {
 
 pairs! {
     nvmlDeviceGetEccMode: c_uint = "ecc.current", "ecc.pending";
-    nvmlDeviceGetGpuOperationMode: c_uint = "operation_mode.current", "operation_mode.pending";
     nvmlDeviceGetGspFirmwareMode: c_uint = "gsp.mode", "gsp.default";
     nvmlDeviceGetMigMode: c_uint = "mig.current", "mig.pending";
 }
@@ -98,6 +97,16 @@ unsafe fn driver_models(gpu: &Gpu, current: *mut c_uint, pending: *mut c_uint) -
 }
 
 device_calls! {
+    // nvidia-smi asks for one of the modes with null for the other.
+    nvmlDeviceGetGpuOperationMode(gpu, current: *mut c_uint, pending: *mut c_uint) {
+        for (out, key) in [(current, "operation_mode.current"), (pending, "operation_mode.pending")] {
+            if !out.is_null() {
+                put(out, gpu.read(key)?)?;
+            }
+        }
+        Ok(())
+    }
+
     nvmlDeviceGetDriverModel(gpu, current: *mut c_uint, pending: *mut c_uint) {
         driver_models(&gpu, current, pending)
     }
