@@ -31,14 +31,14 @@ pub fn profiles_of(mask: &ProfileMask) -> Vec<u32> {
     (0..256).filter(set).collect()
 }
 
-/// A workload power profile of a GPU.
+/// A workload power profile of a GPU. NVML does not describe each that there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PowerProfile {
     /// `NVML_POWER_PROFILE_*`.
     pub id: u32,
-    /// Which of several goes first; 1 is the highest.
-    pub priority: u32,
-    /// Those that cannot be in force beside it.
+    /// Which of several goes first, 1 the highest; if it is described.
+    pub priority: Option<u32>,
+    /// Those that cannot be in force beside it; none if it is not described.
     pub conflicts: Vec<u32>,
 }
 
@@ -54,9 +54,10 @@ impl Gpu<'_> {
             let known = entry.filter(|entry| entry.profileId == id);
             PowerProfile {
                 id,
-                priority: known.map_or(0, |entry| entry.priority),
+                priority: known.map(|entry| entry.priority),
                 conflicts: known
-                    .map_or(Vec::new(), |entry| profiles_of(&entry.conflictingMask.mask)),
+                    .map(|entry| profiles_of(&entry.conflictingMask.mask))
+                    .unwrap_or_default(),
             }
         };
         let there = profiles_of(&info.perfProfilesMask.mask);

@@ -239,7 +239,8 @@ pub const GPU_CLOCKS: Row = Row {
     would: "Would lock GPU clocks to \"(gpuClkMin {a}, gpuClkMax {b})\" for GPU {gpu}; it runs at {from} now.",
     lookup: |gpu, wish| {
         let memory = gpu.supported_memory_clocks();
-        let fastest = memory.map(|clocks| clocks.into_iter().max().unwrap_or_default());
+        let fastest =
+            memory.and_then(|clocks| clocks.into_iter().max().ok_or(Missing::NotSupported));
         let clocks = fastest.and_then(|clock| gpu.supported_graphics_clocks(clock));
         range_listed(clocks, wish)
     },

@@ -141,7 +141,9 @@ fn supported(gpu: &Gpu, detailed: bool) -> Reading<String> {
     for profile in gpu.supported_power_profiles()? {
         text += &line(profile.id);
         if detailed {
-            text += &format!("\tPriority: {}\n", profile.priority);
+            let priority = profile.priority.map(|priority| priority.to_string());
+            let priority = priority.as_deref().unwrap_or("N/A");
+            text += &format!("\tPriority: {priority}\n");
             if !profile.conflicts.is_empty() {
                 text += "\tConflicts with:\n";
             }

@@ -43,6 +43,13 @@ pub static POWER_SMOOTHING: Subcommand = Subcommand {
 enum Smoothing {
     /// `-ppd`: the preset profiles.
     Definitions,
+    /// A setting.
+    Set(Setting),
+}
+
+/// What `power-smoothing` can set.
+#[derive(Debug, PartialEq)]
+enum Setting {
     /// `-s`: on or off.
     State(bool),
     /// `-spp`: put a profile in force.
@@ -51,12 +58,13 @@ enum Smoothing {
     Update {
         /// The profile.
         profile: u32,
-        /// Values by the word of their option, in the option's unit.
-        values: Vec<(&'static str, f64)>,
+        /// Values in the units of their options.
+        values: Vec<(&'static Parameter, f64)>,
     },
 }
 
 /// A value of a preset profile.
+#[derive(Debug, PartialEq)]
 struct Parameter {
     /// The word of its option.
     word: &'static str,
@@ -72,8 +80,8 @@ struct Parameter {
 }
 
 #[rustfmt::skip]
-const PARAMETERS: &[Parameter] = &[
-    Parameter { word: "percent-tmp-floor", label: "% TMP Floor", id: 0, scale: 1.0, field: 260, unit: Unit::Percent },
+static PARAMETERS: &[Parameter] = &[
+    Parameter { word: PERCENT, label: "% TMP Floor", id: 0, scale: 1.0, field: 260, unit: Unit::Percent },
     Parameter { word: "ramp-up-rate", label: "Ramp Up Rate", id: 1, scale: 1000.0, field: 261, unit: Unit::MilliwattsPerSecond },
     Parameter { word: "ramp-down-rate", label: "Ramp Down Rate", id: 2, scale: 1000.0, field: 262, unit: Unit::MilliwattsPerSecond },
     Parameter { word: "ramp-down-hysteresis", label: "Ramp Down Hysteresis", id: 3, scale: 1.0, field: 263, unit: Unit::Milliseconds },
@@ -92,17 +100,7 @@ const ACTIVE_PROFILE: u32 = 264;
 
 const UNSUPPORTED: &str = "Power Smoothing is not supported on this device.\n";
 
-/// The options that set a value of a profile.
-const VALUES: &[&str] = &[
-    PERCENT,
-    "ramp-up-rate",
-    "ramp-down-rate",
-    "ramp-down-hysteresis",
-    "secondary-power-floor",
-    "primary-floor-act-win-mult",
-    "primary-floor-tar-win-mult",
-    "primary-floor-act-offset",
-];
+/// The option that sets a share.
 const PERCENT: &str = "percent-tmp-floor";
 
 fn power_smoothing(line: &Line) -> anyhow::Result<()> {
@@ -119,32 +117,30 @@ fn read(line: &Line) -> Result<Smoothing, Error> {
         let text = line.text(word).unwrap_or_default();
         uint(text).ok_or_else(|| line.invalid(word))
     };
-    let values: Vec<&'static str> = asked
-        .iter()
-        .filter(|word| VALUES.contains(word))
-        .copied()
-        .collect();
+    let has = |parameter: &&Parameter| asked.contains(&parameter.word);
+    let values: Vec<&'static Parameter> = PARAMETERS.iter().filter(has).collect();
     let others: Vec<&'static str> = asked
         .iter()
-        .filter(|word| !VALUES.contains(word) && **word != "profile")
+        .filter(|word| PARAMETERS.iter().all(|known| known.word != **word))
+        .filter(|word| **word != "profile")
         .copied()
         .collect();
     match (&*others, line.has("profile")) {
-        ([], true) if !values.is_empty() => Ok(Smoothing::Update {
+        ([], true) if !values.is_empty() => Ok(Smoothing::Set(Setting::Update {
             profile: number("profile")?,
             values: values
                 .into_iter()
-                .map(|word| Ok((word, value(line, word)?)))
+                .map(|known| Ok((known, value(line, known.word)?)))
                 .collect::<Result<_, Error>>()?,
-        }),
+        })),
         ([], true) => Err(Error::refused("Nothing to set for the profile of -p.\n")),
         ([], false) => Err(Error::refused("Must specify -p with this option.\n")),
         (["print-profile-definitions"], false) if values.is_empty() => Ok(Smoothing::Definitions),
-        (["set-preset-profile"], false) if values.is_empty() => {
-            Ok(Smoothing::Activate(number("set-preset-profile")?))
-        }
+        (["set-preset-profile"], false) if values.is_empty() => Ok(Smoothing::Set(
+            Setting::Activate(number("set-preset-profile")?),
+        )),
         (["state"], false) if values.is_empty() => match number("state")? {
-            state @ (0 | 1) => Ok(Smoothing::State(state == 1)),
+            state @ (0 | 1) => Ok(Smoothing::Set(Setting::State(state == 1))),
             _ => Err(line.invalid("state")),
         },
         _ => Err(one_at_a_time()),
@@ -164,18 +160,19 @@ fn value(line: &Line, word: &str) -> Result<f64, Error> {
 /// Does what the line asks for.
 fn smoothing(gpus: &[Gpu], asked: &Smoothing, dry_run: bool, say: Say) -> Result<(), Error> {
     let gpus = named(gpus)?;
-    if *asked == Smoothing::Definitions {
-        return definitions(&gpus, say);
+    match asked {
+        Smoothing::Definitions => definitions(&gpus, say),
+        Smoothing::Set(setting) => {
+            set(&gpus, setting, dry_run, say)?;
+            end(dry_run, say);
+            Ok(())
+        }
     }
-    set(&gpus, asked, dry_run, say)?;
-    end(dry_run, say);
-    Ok(())
 }
 
-fn set(gpus: &[Named], asked: &Smoothing, dry_run: bool, say: Say) -> Result<(), Error> {
-    match asked {
-        Smoothing::Definitions => Ok(()),
-        Smoothing::State(on) => {
+fn set(gpus: &[Named], setting: &Setting, dry_run: bool, say: Say) -> Result<(), Error> {
+    match setting {
+        Setting::State(on) => {
             let [wish, done] = match on {
                 true => ["enable power smoothing", "Enabled power smoothing"],
                 false => ["disable power smoothing", "Disabled power smoothing"],
@@ -186,7 +183,7 @@ fn set(gpus: &[Named], asked: &Smoothing, dry_run: bool, say: Say) -> Result<(),
             };
             change(wish, done, &now, &|gpu| gpu.set_power_smoothing(*on)).make(gpus, dry_run, say)
         }
-        Smoothing::Activate(profile) => {
+        Setting::Activate(profile) => {
             there(gpus, *profile)?;
             let wish = format!("activate power smoothing profile {profile}");
             let done = format!("Activated power smoothing profile {profile}");
@@ -199,12 +196,10 @@ fn set(gpus: &[Named], asked: &Smoothing, dry_run: bool, say: Say) -> Result<(),
             })
             .make(gpus, dry_run, say)
         }
-        Smoothing::Update { profile, values } => {
+        Setting::Update { profile, values } => {
             there(gpus, *profile)?;
-            for (word, value) in values {
-                let Some(parameter) = PARAMETERS.iter().find(|known| known.word == *word) else {
-                    continue;
-                };
+            for (parameter, value) in values {
+                let word = parameter.word;
                 let what = format!("{word} of power smoothing profile {profile} to {value}");
                 let (wish, done) = (format!("set {what}"), format!("Set {what}"));
                 let now = |gpu: &Gpu| {
@@ -280,10 +275,11 @@ fn definitions(gpus: &[Named], say: Say) -> Result<(), Error> {
         let count = match gpu.field_number(PROFILES, 0) {
             // As the real one ends.
             Err(Missing::NotSupported) => return Err(Error::new(Status::Success, UNSUPPORTED)),
-            count => count.map_err(unread)?,
+            count => count.and_then(|count| u32::try_from(count).map_err(|_| Missing::UNKNOWN)),
         };
+        let count = count.map_err(unread)?;
         let mut text = format!("GPU {bus_id}\n");
-        for profile in 0..u32::try_from(count).unwrap_or(0) {
+        for profile in 0..count {
             text += &format!("    Profile {profile}\n");
             for parameter in PARAMETERS {
                 let value = spelt(&preset(gpu, parameter, profile), parameter.unit);
@@ -302,10 +298,10 @@ mod tests {
 
     #[test]
     fn values_need_their_profile() {
-        let update = Smoothing::Update {
+        let update = Smoothing::Set(Setting::Update {
             profile: 2,
-            values: vec![("percent-tmp-floor", 55.44), ("ramp-up-rate", 1000.0)],
-        };
+            values: vec![(&PARAMETERS[0], 55.44), (&PARAMETERS[1], 1000.0)],
+        });
         let asked = line(&POWER_SMOOTHING, "-rur 1000 -p 2 -ptf 55.44 -i 0");
         assert_eq!(asked.and_then(|line| read(&line)), Ok(update));
         for text in [

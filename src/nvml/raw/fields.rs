@@ -18,14 +18,7 @@ pub enum FieldNumber {
 /// `nvmlDeviceGetFieldValues` for several ids at once: one call, one reading
 /// each. `ids` holds (field id, scope id) pairs; the ids are sent as they are.
 pub fn field_values(device: Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<FieldNumber>>> {
-    let mut values: Vec<nvmlFieldValue_t> = ids
-        .iter()
-        .map(|&(id, scope)| nvmlFieldValue_t {
-            fieldId: id,
-            scopeId: scope,
-            ..zeroed()
-        })
-        .collect();
+    let mut values = asked_fields(ids);
     ask(
         function!(nvmlDeviceGetFieldValues),
         device,
@@ -41,6 +34,16 @@ pub fn field_values(device: Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<F
                 .collect())
         },
     )
+}
+
+/// Fields by (field id, scope id), for NVML to fill or to clear.
+pub fn asked_fields(ids: &[(u32, u32)]) -> Vec<nvmlFieldValue_t> {
+    let field = |&(id, scope)| nvmlFieldValue_t {
+        fieldId: id,
+        scopeId: scope,
+        ..zeroed()
+    };
+    ids.iter().map(field).collect()
 }
 
 /// The number in a union, by the type that NVML says it has.

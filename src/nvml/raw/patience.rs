@@ -81,7 +81,7 @@ impl Stuck {
     /// Whether the question was to change something, which NVML may have done or
     /// may still do.
     pub fn changes(&self) -> bool {
-        let asks = ["Get", "Query", "Validate", "Init", "Shutdown"];
+        let asks = ["Get", "Query", "Validate", "Alloc", "Init", "Shutdown"];
         !asks.iter().any(|word| self.function.contains(word))
     }
 }
@@ -203,16 +203,15 @@ impl Patience {
             call();
             let _ = back.send(());
         });
-        if asker.is_err() {
-            return Err(Missing::INSUFFICIENT_RESOURCES);
-        }
         let time_left = deadline.saturating_duration_since(Instant::now());
-        let back_in_time = came_back.recv_timeout(time_left);
+        let back_in_time = asker.as_ref().map(|_| came_back.recv_timeout(time_left));
         if let Some(clock) = self.known().clocks.get_mut(&gpu) {
             clock.stop();
         }
-        if back_in_time.is_ok() {
-            return Ok(());
+        match back_in_time {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(_)) => {}
+            Err(_) => return Err(Missing::INSUFFICIENT_RESOURCES),
         }
         let stuck = Stuck { gpu, function };
         let mut known = self.known();

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use nvml_wrapper_sys::bindings::*;
 
+use super::fields::asked_fields;
 use super::library::{Device, Function, Library, function, unlisted};
 use super::{Call, Call2, Hostname, Plain, Versioned, ask, ask_driver, checked, stamp, zeroed};
 use crate::nvml::reading::Reading;
@@ -82,18 +83,6 @@ pub fn hostname(device: Device, name: &str) -> Reading<()> {
     })
 }
 
-/// The handle of a unit.
-pub struct Unit(nvmlUnit_t);
-
-// SAFETY: NVML may be called from any thread, and a handle belongs to none.
-unsafe impl Send for Unit {}
-
-impl Unit {
-    fn handle(&self) -> nvmlUnit_t {
-        self.0
-    }
-}
-
 /// `nvmlDeviceSetNvLinkDeviceLowPowerThreshold`, in the units that NVML tells.
 pub fn low_power_threshold(device: Device, threshold: u32) -> Reading<()> {
     let f = function!(nvmlDeviceSetNvLinkDeviceLowPowerThreshold);
@@ -109,14 +98,7 @@ pub fn low_power_threshold(device: Device, threshold: u32) -> Reading<()> {
 /// `nvmlDeviceClearFieldValues` for several ids at once, as
 /// [`field_values`](super::field_values): one call, one outcome each.
 pub fn clear_fields(device: Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<()>>> {
-    let mut values: Vec<nvmlFieldValue_t> = ids
-        .iter()
-        .map(|&(id, scope)| nvmlFieldValue_t {
-            fieldId: id,
-            scopeId: scope,
-            ..zeroed()
-        })
-        .collect();
+    let mut values = asked_fields(ids);
     let f = function!(nvmlDeviceClearFieldValues);
     ask(f, device, move |f, device| {
         // SAFETY: a live handle and as many values as are told.
@@ -126,6 +108,18 @@ pub fn clear_fields(device: Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<(
             .map(|value| checked(value.nvmlReturn))
             .collect())
     })
+}
+
+/// The handle of a unit.
+pub struct Unit(nvmlUnit_t);
+
+// SAFETY: NVML may be called from any thread, and a handle belongs to none.
+unsafe impl Send for Unit {}
+
+impl Unit {
+    fn handle(&self) -> nvmlUnit_t {
+        self.0
+    }
 }
 
 /// The handle of a unit, `nvmlUnitGetHandleByIndex`.

@@ -10,7 +10,10 @@ use std::{
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{self, Command},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use toml::{Table, Value};
@@ -45,14 +48,9 @@ const WITH_SYSFS: &str = "mount --bind \"$0\" /sys && exec \"$@\"";
 /// Whether programs can have a `/sys` of their own here: not in every container.
 pub fn can_replace_sysfs() -> bool {
     let mut command = Command::new("unshare");
-    command.args([
-        "--map-root-user",
-        "--mount",
-        "mount",
-        "--bind",
-        "/sys",
-        "/sys",
-    ]);
+    command.args(["--map-root-user", "--mount", "mount", "--bind"]);
+    // Any folder will do but /sys itself, which may hold mounts of its own.
+    command.arg(env::temp_dir()).arg("/sys");
     command.output().is_ok_and(|output| output.status.success())
 }
 
@@ -119,6 +117,9 @@ fn own_name(name: &str, table: &Table) -> String {
 }
 
 fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
+    // A tree does not take an old one's place in one step, and a program may be using that one.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock();
     let library = library()?;
     let folder = home(&library)?.join(name);
     let problem = |e: io::Error| format!("{}: {e}", folder.display());
@@ -133,12 +134,10 @@ fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
     }
     if let Some(tree) = tree {
         let tree = folder.join(tree);
-        let placed = place(&tree, |path| {
-            sysfs::write(path, table)?;
-            // A folder is not renamed to where an old one is.
-            fs::remove_dir_all(&tree).or_else(unless_there_is_none)
-        });
-        placed.map_err(problem)?;
+        fs::remove_dir_all(&tree)
+            .or_else(unless_there_is_none)
+            .and_then(|()| place(&tree, |path| sysfs::write(path, table)))
+            .map_err(problem)?;
     }
     place(&folder.join("box.toml"), |path| fs::write(path, &text)).map_err(problem)?;
 
@@ -185,11 +184,7 @@ fn place(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let new = path.with_extension(format!("new-{}-{number}", process::id()));
     make(&new)?;
-    match fs::rename(&new, path) {
-        // A folder, and another process was faster.
-        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => fs::remove_dir_all(new),
-        renamed => renamed,
-    }
+    fs::rename(&new, path)
 }
 
 fn unless_there_is_none(error: io::Error) -> io::Result<()> {

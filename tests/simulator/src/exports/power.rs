@@ -74,7 +74,8 @@ device_calls! {
         let supported: Vec<u32> = gpu.read("power_profiles.supported")?;
         put_versioned(out, |info| {
             info.perfProfilesMask = mask(&supported);
-            for &profile in &supported {
+            let undescribed = list(&gpu, "undescribed")?;
+            for &profile in supported.iter().filter(|profile| !undescribed.contains(profile)) {
                 let entry = info.perfProfile.get_mut(profile as usize).ok_or(INVALID_ARGUMENT)?;
                 entry.profileId = profile;
                 entry.priority = gpu.read_or(&format!("power_profiles.priority.{profile}"), 0)?;
