@@ -1,6 +1,6 @@
 //! Loops that go on for long: neither memory nor descriptors grow. Run it by
 //! `cargo test --release --test steady -- --ignored --nocapture`; NVSMI_STEADY_SAMPLES says how many
-//! samples the fast loops take (20000).
+//! samples the cheap loops take (20000). Nobody waits from one sample to the next.
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
@@ -10,7 +10,9 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::nvsmi;
 
@@ -31,10 +33,19 @@ fn held(process: u32) -> (u64, usize) {
     (memory, descriptors.count())
 }
 
+/// The library that makes nvsmi wait for nothing.
+fn hurry() -> PathBuf {
+    let test = std::env::current_exe().expect("a path");
+    let library = test.with_file_name("libhurry.so");
+    assert!(library.is_file(), "{}", library.display());
+    library
+}
+
 /// Takes `samples` of `lines` each; the first tenth may still fill what is kept.
-fn watch(args: &[&str], samples: usize, lines: usize) {
-    let mut child = nvsmi("h200-busy")
+fn watch(name: &str, args: &[&str], samples: usize, lines: usize) {
+    let mut child = nvsmi(name)
         .args(args)
+        .env("LD_PRELOAD", hurry())
         .stdout(Stdio::piped())
         .spawn()
         .expect("nvsmi runs");
@@ -51,7 +62,7 @@ fn watch(args: &[&str], samples: usize, lines: usize) {
     child.wait().expect("its end");
     let args = args.join(" ");
     println!(
-        "{samples:>8} samples: {:>6} -> {:>6} KiB, {} -> {} descriptors: {args}",
+        "{samples:>8} samples: {:>6} -> {:>6} KiB, {} -> {} descriptors: {name} {args}",
         early.0, late.0, early.1, late.1
     );
     assert!(late.0 <= early.0 + 128, "{args}: {early:?} {late:?}");
@@ -63,22 +74,36 @@ fn watch(args: &[&str], samples: usize, lines: usize) {
 fn loops_hold_no_more_at_their_end_than_at_their_begin() {
     let samples = std::env::var("NVSMI_STEADY_SAMPLES");
     let samples = samples.map_or(20000, |text| text.parse().expect("a number"));
+    let csv = "--format=csv,noheader";
     let query =
         "--query-gpu=index,uuid,name,utilization.gpu,memory.used,power.draw,temperature.gpu";
     let apps = "--query-compute-apps=pid,name,used_memory";
+    let gpm = ["dmon", "-s", "p", "--gpm-metrics", "1,2,3,5,20"];
+    // A box, a line, how many of the samples, and how many lines each of them has.
+    let loops: &[(&str, &[&str], usize, usize)] = &[
+        ("h200-busy", &[query, csv, "-lms", "1"], 1, 1),
+        ("h200-busy", &[query, csv, "-lms", "1", "--timeout=9"], 4, 1),
+        ("h100x8", &[query, csv, "-lms", "1"], 8, 8),
+        ("h200-busy", &[apps, csv, "-lms", "1"], 2, 1),
+        ("h200-busy", &["-lms", "1"], 4, 20),
+        ("h200-busy", &["-q", "-x", "-lms", "1"], 100, 500),
+        ("h200-busy", &["dmon", "-s", "pucvmet"], 1, 1),
+        ("h100x8", &["dmon", "-s", "pucvmet"], 8, 8),
+        ("h200-busy", &gpm, 1, 1),
+        ("h200-busy", &["pmon", "-s", "um"], 1, 1),
+        ("h100x8", &["pmon", "-s", "um"], 8, 8),
+    ];
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        scope.spawn(|| watch(&[query, "--format=csv,noheader", "-lms", "1"], samples, 1));
-        scope.spawn(|| watch(&[apps, "--format=csv,noheader", "-lms", "1"], samples, 1));
-        scope.spawn(|| watch(&["-lms", "1"], samples / 4, 20));
-        scope.spawn(|| {
-            watch(
-                &[query, "--timeout=9", "--format=csv,noheader", "-lms", "1"],
-                samples / 4,
-                1,
-            )
-        });
-        // Their shortest interval is a second.
-        scope.spawn(|| watch(&["dmon", "-s", "pucvmet"], 40, 1));
-        scope.spawn(|| watch(&["pmon", "-s", "um"], 40, 1));
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                while let Some(&(name, args, part, lines)) =
+                    loops.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    watch(name, args, samples / part, lines);
+                }
+            });
+        }
     });
 }
