@@ -27,11 +27,12 @@ use signal_hook::low_level;
 
 use crate::args::{Args, Change, Command, Interval};
 use crate::commands::modify::reset::{Facts, Reset};
+use crate::commands::present::if_any;
 use crate::commands::repeat::repeat;
 use crate::commands::{led, list, log, modify, query, summary, version};
 use crate::error::{Error, Status};
 use crate::kernel::Kernel;
-use crate::nvml::{Driver, Gpu};
+use crate::nvml::{Driver, Gpu, Reading};
 use crate::output::Output;
 use crate::spelling::timeout;
 
@@ -148,7 +149,8 @@ fn run(args: &Args) -> anyhow::Result<()> {
                     false => report.gpus(&driver, gpus, time, out),
                 },
             )?;
-            return Ok(all_there(&gpus)?);
+            // Without its place on the bus a GPU's part of the report has no heading.
+            return Ok(all(&gpus, |gpu| if_any(gpu.pci().map(drop)))?);
         }
         Command::Dtd { unit } => {
             log::dtd(*unit, &mut answer);
@@ -212,7 +214,12 @@ fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
 /// A GPU that NVML gives no handle for has its row with the reason; the exit
 /// status tells of it too.
 fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
-    match gpus.iter().find_map(|gpu| gpu.device().err()) {
+    all(gpus, |gpu| gpu.device().map(drop))
+}
+
+/// The status of the first GPU that does not have what it takes.
+fn all(gpus: &[Gpu], has: impl Fn(&Gpu) -> Reading<()>) -> Result<(), Error> {
+    match gpus.iter().find_map(|gpu| has(gpu).err()) {
         None => Ok(()),
         Some(missing) => Err(Error::new(missing.into(), "")),
     }

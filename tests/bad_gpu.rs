@@ -255,3 +255,27 @@ fn a_view_that_no_gpu_has_tells_of_the_bad_one() {
         assert!(shown.starts_with("Unable to determine the "), "{shown}");
     }
 }
+
+/// A GPU whose place on the bus cannot be read has its part of the report, with what else it says, and
+/// the status tells of it, as nvidia-smi's does. A GPU without such a place is none the worse.
+#[test]
+fn a_report_without_a_heading_is_no_success() {
+    for args in [&["-q"][..], &["-q", "-d", "ECC"], &["-q", "-x"]] {
+        let parts = |text: &str| {
+            let begins = |line: &&str| line.starts_with("GPU ") || line.starts_with("\t<gpu id=");
+            text.lines().filter(begins).count()
+        };
+        let codes = FAULTS.iter().filter(|fault| fault.0 == When::NoHandle);
+        let codes = codes.map(|&(_, code, _, status)| (code, status));
+        for (code, status) in codes.chain([("NOT_SUPPORTED", 0)]) {
+            let fault = format!("function = 'nvmlDeviceGetPciInfo', gpu = {BAD}, code = '{code}'");
+            let output = nvsmi("h100x8")
+                .env("NVSMI_SIMULATOR_FAULT", fault)
+                .args(args)
+                .output()
+                .expect("nvsmi runs");
+            assert_eq!(output.status.code(), Some(status), "{args:?} {code}");
+            assert_eq!(parts(&stdout(&output)), 8, "{args:?} {code}");
+        }
+    }
+}

@@ -14,7 +14,7 @@ pub mod nvlink;
 pub mod pci;
 pub mod pmon;
 pub mod power;
-mod present;
+pub mod present;
 pub mod query;
 pub mod refused;
 pub mod repeat;
