@@ -16,6 +16,7 @@ mod output;
 mod overseer;
 mod render;
 mod sections;
+mod signals;
 mod spelling;
 mod value;
 mod watch;

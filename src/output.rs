@@ -4,19 +4,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
-
-/// Held while an answer is being written.
-static WRITING: Mutex<()> = Mutex::new(());
-
-/// Whether an answer is under way, which an end should not cut in half.
-pub fn is_writing() -> bool {
-    matches!(WRITING.try_lock(), Err(TryLockError::WouldBlock))
-}
+use crate::signals;
 
 /// A place for whole answers.
 pub struct Output(File);
@@ -38,8 +30,11 @@ impl Output {
 
     /// Writes an answer in one go, so that a reader never sees half of one.
     /// A pipe that whoever made it set not to block is waited for when it is full.
-    pub fn write(&mut self, mut answer: &[u8]) -> io::Result<()> {
-        let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn write(&mut self, answer: &[u8]) -> io::Result<()> {
+        signals::undisturbed(|| self.write_all(answer))
+    }
+
+    fn write_all(&mut self, mut answer: &[u8]) -> io::Result<()> {
         const PAUSE: Duration = Duration::from_millis(10);
         while !answer.is_empty() {
             match self.0.write(answer) {

@@ -13,8 +13,8 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::Command;
 use std::thread;
 
-use crate::commands::repeat;
 use crate::nvml;
+use crate::signals;
 
 /// Set for the process that asks; its stdin leads to the overseer.
 const VARIABLE: &str = "NVSMI_OVERSEEN";
@@ -32,7 +32,7 @@ pub fn oversee(endless: bool) -> Option<u8> {
         let _ = thread::Builder::new().spawn(|| {
             // It ends when the overseer does.
             let _ = io::stdin().read(&mut [0]);
-            repeat::end();
+            signals::end();
         });
         return None;
     }
@@ -46,7 +46,7 @@ pub fn oversee(endless: bool) -> Option<u8> {
         .spawn()
         .ok()?;
     if endless {
-        let _ = repeat::end_on_signals();
+        let _ = signals::end_in_peace();
     }
     let mut status = [0];
     if ours.read_exact(&mut status).is_ok() {

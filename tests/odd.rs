@@ -6,7 +6,7 @@ mod common;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{nvsmi, run, scratch, script, stdout};
@@ -381,4 +381,44 @@ fn a_pair_of_gpus_that_cannot_be_asked_keeps_its_place() {
     assert_eq!(matrix.lines().nth(2), Some(" GPU1\tU\tX\tU\tU\t"));
     let lost = stdout(&run("lost", &["topo", "-p2p", "r"]));
     assert!(!lost.contains("\n GPU3\t"), "{lost}");
+}
+
+/// Where no thread is to be had, GPUs are asked in turn and a loop loops; only a limit on how long NVML may
+/// take needs threads, and says so.
+#[test]
+fn without_threads_the_answer_is_the_same() {
+    // Root may have any number of threads.
+    let limited = |limit: &str, line: &str| {
+        let user = "[ $(id -u) != 0 ] || set -- setpriv --reuid 65534 --clear-groups";
+        let shell = format!("exec \"$@\" bash -c '{limit} exec nvidia-smi {line}'");
+        script("h100x8", &format!("set --; {user}; {shell}"))
+    };
+    if !limited("", "-L").status.success() {
+        println!("left out: another user cannot run nvsmi here");
+        return;
+    }
+    let none = "ulimit -u 1;";
+    for line in [
+        "-L",
+        "-q -d POWER,ECC",
+        "--query-gpu=index,uuid,power.draw --format=csv",
+        "topo -m",
+        "dmon -c 2",
+        "pmon -c 1",
+    ] {
+        let timeless = |output: &Output| {
+            let text = stdout(output);
+            let lines = text.lines().filter(|line| !line.starts_with("Timestamp"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let (free, bound) = (limited("", line), limited(none, line));
+        assert!(bound.status.success(), "{line}: {bound:?}");
+        assert_eq!(timeless(&bound), timeless(&free), "{line}");
+    }
+    let timed = limited(none, "--timeout 9 -L");
+    assert_eq!(timed.status.code(), Some(23), "{timed:?}");
+    assert!(
+        stdout(&timed).contains("Insufficient Resources"),
+        "{timed:?}"
+    );
 }

@@ -48,6 +48,28 @@ fn a_signal_ends_a_view_at_once_and_in_peace() {
     }
 }
 
+/// A second signal does not wait until the answer has been read.
+#[test]
+fn a_second_signal_ends_at_once() {
+    // More than fits into a pipe.
+    let mut reports = nvsmi("h100x8")
+        .args(["-q", "-x", "-l", "100"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("nvsmi runs");
+    let mut begun = BufReader::with_capacity(1, reports.stdout.take().expect("a pipe"));
+    begun.read_line(&mut String::new()).expect("a line");
+    let mut has_ended = || {
+        let id = reports.id().to_string();
+        let kill = Command::new("kill").args(["-s", "TERM", &id]).status();
+        assert!(kill.expect("kill runs").success());
+        std::thread::sleep(Duration::from_millis(200));
+        reports.try_wait().expect("a state")
+    };
+    assert_eq!(has_ended(), None);
+    assert_eq!(has_ended().and_then(|status| status.code()), Some(0));
+}
+
 #[test]
 fn a_closed_pipe_ends_a_view_quietly() {
     for args in VIEWS {

@@ -4,13 +4,11 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use jiff::ZonedDateTime as Time;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level;
 
 use crate::clock;
 use crate::nvml::{self, Gpu};
-use crate::output::{self, Output};
+use crate::output::Output;
+use crate::signals;
 
 /// Below this, a loop would do nothing but sample.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -45,7 +43,7 @@ pub fn repeat<'d>(
 ) -> io::Result<()> {
     let Pace { every, count } = pace.into();
     if count != Some(1) {
-        end_on_signals()?;
+        signals::end_in_peace()?;
     }
     let mut due = Instant::now();
     let mut taken = 0;
@@ -86,33 +84,6 @@ fn next(due: Instant, every: Duration, now: Instant) -> Option<Instant> {
             due.checked_add(every.saturating_mul(u32::try_from(passed).unwrap_or(u32::MAX)))
         }
     }
-}
-
-/// The real tool ends a loop on these signals with status 0. So does nvsmi at
-/// once, but for an answer that is being written: that is finished, unless a
-/// second signal comes.
-pub fn end_on_signals() -> io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
-    let ending = move || {
-        if signals.forever().next().is_some() {
-            end_when(|| signals.pending().next().is_some());
-        }
-    };
-    std::thread::Builder::new().spawn(ending).map(drop)
-}
-
-/// Ends at once, but for an answer that is being written.
-pub fn end() -> ! {
-    end_when(|| false)
-}
-
-/// Ends when no answer is being written, or when pressed.
-fn end_when(mut pressed: impl FnMut() -> bool) -> ! {
-    while output::is_writing() && !pressed() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    // Whatever the other thread is in the middle of.
-    low_level::exit(0)
 }
 
 #[cfg(test)]

@@ -1,0 +1,52 @@
+//! The signals that end a loop: with status 0, as the real tool ends on them. At
+//! once, but for an answer that is being written: that is finished, unless a
+//! second signal comes.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::{flag, low_level};
+
+struct State {
+    /// No answer is being written.
+    idle: Arc<AtomicBool>,
+    /// The end is near.
+    ending: Arc<AtomicBool>,
+}
+
+static STATE: LazyLock<State> = LazyLock::new(|| State {
+    idle: Arc::new(true.into()),
+    ending: Arc::default(),
+});
+
+/// Has signals end the process so. Without it they end it as they do.
+pub fn end_in_peace() -> io::Result<()> {
+    let State { idle, ending } = &*STATE;
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, 0, Arc::clone(idle))?;
+        flag::register_conditional_shutdown(signal, 0, Arc::clone(ending))?;
+        flag::register(signal, Arc::clone(ending))?;
+    }
+    Ok(())
+}
+
+/// Writes an answer, which an end should not cut in half.
+pub fn undisturbed<T>(write: impl FnOnce() -> T) -> T {
+    STATE.idle.store(false, Ordering::SeqCst);
+    let written = write();
+    STATE.idle.store(true, Ordering::SeqCst);
+    if STATE.ending.load(Ordering::SeqCst) {
+        low_level::exit(0);
+    }
+    written
+}
+
+/// Ends the process as a signal does.
+pub fn end() {
+    STATE.ending.store(true, Ordering::SeqCst);
+    if STATE.idle.load(Ordering::SeqCst) {
+        low_level::exit(0);
+    }
+}
