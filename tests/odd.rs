@@ -1,6 +1,10 @@
 //! Boxes that do not behave: values that nobody foresaw, questions that fail once, arguments and pipes
 //! of an odd kind. Each box is made for its test.
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test may stop where it stands, and say what it leaves out"
+)]
 
 mod common;
 
