@@ -110,6 +110,7 @@ fn a_file_gets_the_lines_instead_of_the_terminal() {
     );
 }
 
+/// And all of them if asked for; where some are not shown a warning says so, as nvidia-smi's does.
 #[test]
 fn sixteen_gpus_are_watched() {
     let mut text = "about = \"many\"\ninherits = \"t4\"\n".to_owned();
@@ -124,7 +125,17 @@ fn sixteen_gpus_are_watched() {
     let many = path.display().to_string();
     for (view, last) in [("dmon", "   15"), ("pmon", "   15")] {
         let shown = stdout(&run(&many, &[view, "-c", "1"]));
+        let warning = "\nWARNING: Only monitoring up to 16 GPUs is supported by default.\n\
+            NVSMI_SHOW_ALL_DEVICES=1 in the environment shows all 20; that costs more.\n\n";
+        let shown = shown.strip_prefix(warning).expect("a warning");
         assert_eq!(shown.lines().count(), 2 + 16, "{view}");
+        let all = nvsmi(&many)
+            .args([view, "-c", "1"])
+            .env("NVSMI_SHOW_ALL_DEVICES", "1")
+            .output();
+        let all = stdout(&all.expect("nvsmi runs"));
+        assert!(all.starts_with(shown), "{all}");
+        assert_eq!(all.lines().count(), 2 + 20, "{view}");
         let line = shown.lines().next_back().unwrap_or_default();
         assert!(line.starts_with(last), "{line}");
     }

@@ -1,11 +1,12 @@
 //! `dmon`: the GPUs, one line a GPU and sample.
 
+use std::env;
 use std::sync::{Mutex, PoisonError};
 
 use super::repeat::{Pace, repeat};
 use crate::args::{Args, COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
 use crate::error::Error;
-use crate::nvml::{Gpu, Meter, MigDevice, Missing, Reading, each};
+use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;
@@ -18,7 +19,7 @@ use crate::watch::{self, Column, Heading, PowerViolation, Row};
 pub static DMON: Subcommand = Subcommand {
     name: "dmon",
     about: "Watch the GPUs, one line a sample",
-    notes: "At most 16 of them, until interrupted. A value that is not to be had is shown as -.",
+    notes: "At most 16 of them, or all with NVSMI_SHOW_ALL_DEVICES=1, until interrupted. A value that is not to be had is shown as -.",
     options: &[
         ID,
         opt("-d --delay", Text, "SEC", "A sample every SEC seconds, 1 to 600 (1)"),
@@ -35,8 +36,11 @@ pub static DMON: Subcommand = Subcommand {
     run: Some(dmon),
 };
 
-/// The most GPUs that a view shows.
-pub const MOST: usize = 16;
+/// The most GPUs that a view shows unasked.
+const MOST: usize = 16;
+
+/// With this variable a view shows all of them.
+const SHOW_ALL: &str = "NVSMI_SHOW_ALL_DEVICES";
 
 const LONGEST_DELAY: u32 = 600;
 
@@ -46,8 +50,7 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
     let line = Watch::read(given, LONGEST_DELAY)?;
     let driver = crate::open()?;
     let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
-    let mut gpus = crate::select(&driver, &Args::of(line.ids))?;
-    gpus.truncate(MOST);
+    let mut gpus = shown(&driver, line.ids)?;
     let columns = watch::select(watch::DEVICE, line.select.as_deref().unwrap_or("puc"))?;
     let metrics = watch::metric_ids(given.text("gpm-metrics").unwrap_or_default())?;
     let stamps = Stamps::read(line.stamps.as_deref())?;
@@ -89,6 +92,22 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
     )?;
     crate::all_there(&gpus)?;
     Ok(all_shown(&kept)?)
+}
+
+/// The GPUs that a view shows of those that are meant, and a warning where these
+/// are too many.
+pub fn shown(driver: &Driver, ids: Option<String>) -> anyhow::Result<Vec<Gpu<'_>>> {
+    let mut gpus = crate::select(driver, &Args::of(ids))?;
+    if gpus.len() > MOST && env::var_os(SHOW_ALL).is_none() {
+        let warning = format!(
+            "\nWARNING: Only monitoring up to {MOST} GPUs is supported by default.\n\
+            {SHOW_ALL}=1 in the environment shows all {}; that costs more.\n\n",
+            gpus.len()
+        );
+        Output::stdout()?.write(warning.as_bytes())?;
+        gpus.truncate(MOST);
+    }
+    Ok(gpus)
 }
 
 /// MIG devices that could not be listed have no lines; the exit status tells.

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::dmon::MOST;
+use super::dmon::shown;
 use super::repeat::{Pace, repeat};
-use crate::args::{Args, COUNT, FILE, Layout, OPTIONS, Stamps, Watch};
+use crate::args::{COUNT, FILE, Layout, OPTIONS, Stamps, Watch};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each};
 use crate::output::Output;
@@ -19,7 +19,7 @@ use crate::watch::{self, Column, Process, Row};
 pub static PMON: Subcommand = Subcommand {
     name: "pmon",
     about: "Watch the processes on the GPUs",
-    notes: "At most 16 GPUs, one line a process and sample, until interrupted.",
+    notes: "At most 16 GPUs, or all with NVSMI_SHOW_ALL_DEVICES=1, one line a process and sample, until interrupted.",
     options: &[
         ID,
         opt("-d --delay", Text, "SEC", "A sample every SEC seconds, 1 to 10 (1)"),
@@ -40,8 +40,7 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
     let line = Watch::read(line, LONGEST_DELAY)?;
     let driver = crate::open()?;
     let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
-    let mut gpus = crate::select(&driver, &Args::of(line.ids))?;
-    gpus.truncate(MOST);
+    let mut gpus = shown(&driver, line.ids)?;
     let columns = watch::select(watch::PROCESS, line.select.as_deref().unwrap_or("u"))?;
     let of_memory = line.select.is_some_and(|letters| letters.contains('m'));
     let stamps = Stamps::read(line.stamps.as_deref())?;
