@@ -170,7 +170,7 @@ fn run(
         let answer =
             (question.ask)(driver).map_err(|why| failed("display", question.subject, why))?;
         *out += &format!("{}{answer}\n", question.heading);
-        return Ok(());
+        return all_there(gpus);
     }
     match option {
         "get-gpus-ready-state" => {
@@ -203,7 +203,8 @@ fn run(
             }
         }
     }
-    Ok(())
+    // The system answers without one of the GPUs, which the status tells of.
+    all_there(gpus)
 }
 
 /// The GPUs whose architecture has it; every one that there is must tell its own.
