@@ -241,6 +241,9 @@ fn a_bad_value_changes_nothing() {
         &["nvlink", "-re", "-sBwMode", "half"],
         &["nvlink", "-re", "-sLowPwrThres", "x"],
         &["nvlink", "-re", "-gt", "x"],
+        &["nvlink", "-re", "-l", ""],
+        &["nvlink", "-re", "-l", "-1"],
+        &["nvlink", "-re", "-l", "4294967296"],
         &["nvlink", "-sBwMode", "HALF", "-gt", "x"],
         &["nvlink", "-sLWidth", "1"],
     ] {

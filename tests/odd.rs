@@ -388,6 +388,38 @@ fn performance_counters_are_set_where_there_are_any() {
 }
 
 #[test]
+fn performance_counters_are_left_alone_where_the_line_is_wrong_or_a_gpu_lost() {
+    let lost = "Unable to determine the device handle for GPU3: GPU is lost.  Reboot the system to recover this GPU\n\n\n";
+    for (simulated, state, told, status) in [
+        ("lost", "1", lost, 15),
+        ("h200", "", "Option \"\" is invalid for \"-s\".\n", 2),
+        (
+            "h200",
+            "4294967297",
+            "Option \"4294967297\" is invalid for \"-s\".\n",
+            2,
+        ),
+    ] {
+        let log = scratch(&format!("gpm-{simulated}-{state}"));
+        let output = nvsmi(simulated)
+            .args(["gpm", "-s", state])
+            .env("NVSMI_SIMULATOR_CALLS", &log)
+            .output()
+            .expect("nvsmi runs");
+        assert_eq!(output.status.code(), Some(status), "{state:?}: {output:?}");
+        assert_eq!(stdout(&output), told, "{state:?}");
+        let log = std::fs::read_to_string(log).unwrap_or_default();
+        assert!(!log.contains("nvmlGpmSet"), "{state:?}: {log}");
+    }
+    let states = run("lost", &["gpm", "-g"]);
+    assert_eq!(states.status.code(), Some(15));
+    assert_eq!(
+        stdout(&states),
+        format!("GPM stream state: DISABLED\n{lost}")
+    );
+}
+
+#[test]
 fn a_pair_of_gpus_that_cannot_be_asked_keeps_its_place() {
     let deaf = made(
         "deaf",

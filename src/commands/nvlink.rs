@@ -125,6 +125,9 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         // Other values of the line would be refused too late, or not at all.
         kinds(line)?;
         wish(line)?;
+        if line.exact("link")?.is_some_and(i32::is_negative) {
+            return Err(line.invalid("link"));
+        }
     }
     // These two are of the system, and the other options are passed over.
     if let Some(mode) = line.text("setBandwidthMode") {
