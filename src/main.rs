@@ -85,6 +85,8 @@ fn read() -> Result<(Args, Option<Duration>), Error> {
 
 fn run(args: &Args) -> anyhow::Result<()> {
     if !args.warnings.is_empty() {
+        // Where there is no driver, that is all that is said.
+        drop(open()?);
         Output::stdout()?.write(args.warnings.as_bytes())?;
     }
     let mut answer = Vec::new();

@@ -49,12 +49,14 @@ impl Output {
     }
 }
 
-/// Writes an answer to standard output, whole or up to where it failed.
+/// Writes an answer to standard output, whole or up to where it failed. The
+/// failure is told also where the reader has gone away.
 pub fn answer(build: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> anyhow::Result<()> {
     let mut out = Vec::new();
     let built = build(&mut out);
-    Output::stdout()?.write(&out)?;
-    Ok(built?)
+    let written = Output::stdout()?.write(&out);
+    built?;
+    Ok(written?)
 }
 
 /// Writes what is said when it is said. A change goes on where that fails, and

@@ -239,6 +239,12 @@ fn a_bad_value_changes_nothing() {
         &["nvlink", "-sLowPwrThres", "8192"],
         &["nvlink", "-sBwMode", "5"],
         &["nvlink", "-re", "-sBwMode", "half"],
+        &["nvlink", "-re", "-sLowPwrThres", "x"],
+        &["nvlink", "-re", "-gt", "x"],
+        &["nvlink", "-re", "-l", ""],
+        &["nvlink", "-re", "-l", "-1"],
+        &["nvlink", "-re", "-l", "4294967296"],
+        &["nvlink", "-sBwMode", "HALF", "-gt", "x"],
         &["nvlink", "-sLWidth", "1"],
     ] {
         let log = scratch(&format!("links-refused-{}", args.join("-")));
@@ -252,6 +258,29 @@ fn a_bad_value_changes_nothing() {
             !log.contains("Set") && !log.contains("Reset"),
             "{args:?}: {log}"
         );
+    }
+}
+
+#[test]
+fn a_lost_gpu_stops_the_change_before_it_begins() {
+    let faults = ["nvmlDeviceGetHandleByIndex_v2:GPU_IS_LOST@2".to_owned()];
+    for args in [
+        &["nvlink", "-re"][..],
+        &["nvlink", "-sLowPwrThres", "100"],
+        &["nvlink", "-sLowPwrThres", "default", "-s"],
+        &["nvlink", "-sBwMode", "HALF"],
+        &["pci", "-cErrCnt"],
+        &["pci", "-gErrCnt", "-cErrCnt"],
+    ] {
+        let state = scratch("links-lost");
+        let output = command("h100-nvl-x4", &faults, args)
+            .env("NVSMI_SIMULATOR_STATE", &state)
+            .output()
+            .expect("nvsmi runs");
+        assert_eq!(output.status.code(), Some(15), "{args:?}: {output:?}");
+        let told = "Unable to determine the device handle for GPU2: GPU is lost.  Reboot the system to recover this GPU\n\n\n";
+        assert_eq!(stdout(&output), told, "{args:?}");
+        assert!(!state.exists(), "{args:?}");
     }
 }
 

@@ -351,6 +351,28 @@ fn subcommands_tell_of_a_gpu_that_they_leave_out() {
     }
 }
 
+/// What the system answers is told without that GPU.
+#[test]
+fn questions_of_the_system_do_not_hide_a_gpu() {
+    let confidential = made(
+        "confidential-lost",
+        "about = \"a confidential box with a lost GPU\"\ninherits = \"lost\"\nconfidential = { cpu = 3, gpus = 1, environment = 2, feature = 1, dev_tools = 0, multi_gpu = 0, ready = 1 }\n",
+    );
+    for (option, answer) in [
+        ("-gc", "CPU CC capabilities: AMD SEV-SNP\n"),
+        ("-f", "CC status: ON\n"),
+        ("-grs", "\nConfidential Compute GPUs Ready state: ready\n\n"),
+    ] {
+        let output = run(&confidential, &["conf-compute", option]);
+        assert_eq!(output.status.code(), Some(15), "{option}");
+        let told = "Unable to determine the device handle for GPU3: GPU is lost.  Reboot the system to recover this GPU\n\n\n";
+        assert_eq!(stdout(&output), format!("{answer}{told}"), "{option}");
+        let others = run(&confidential, &["conf-compute", option, "-i", "0,1"]);
+        assert_eq!(others.status.code(), Some(0), "{option}");
+        assert_eq!(stdout(&others), answer, "{option}");
+    }
+}
+
 #[test]
 fn a_signal_does_not_cut_an_answer_in_half() {
     let output = script(
@@ -367,6 +389,38 @@ fn a_signal_does_not_cut_an_answer_in_half() {
 fn performance_counters_are_set_where_there_are_any() {
     let output = run("mixed", &["gpm", "-s", "1"]);
     assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn performance_counters_are_left_alone_where_the_line_is_wrong_or_a_gpu_lost() {
+    let lost = "Unable to determine the device handle for GPU3: GPU is lost.  Reboot the system to recover this GPU\n\n\n";
+    for (simulated, state, told, status) in [
+        ("lost", "1", lost, 15),
+        ("h200", "", "Option \"\" is invalid for \"-s\".\n", 2),
+        (
+            "h200",
+            "4294967297",
+            "Option \"4294967297\" is invalid for \"-s\".\n",
+            2,
+        ),
+    ] {
+        let log = scratch(&format!("gpm-{simulated}-{state}"));
+        let output = nvsmi(simulated)
+            .args(["gpm", "-s", state])
+            .env("NVSMI_SIMULATOR_CALLS", &log)
+            .output()
+            .expect("nvsmi runs");
+        assert_eq!(output.status.code(), Some(status), "{state:?}: {output:?}");
+        assert_eq!(stdout(&output), told, "{state:?}");
+        let log = std::fs::read_to_string(log).unwrap_or_default();
+        assert!(!log.contains("nvmlGpmSet"), "{state:?}: {log}");
+    }
+    let states = run("lost", &["gpm", "-g"]);
+    assert_eq!(states.status.code(), Some(15));
+    assert_eq!(
+        stdout(&states),
+        format!("GPM stream state: DISABLED\n{lost}")
+    );
 }
 
 #[test]

@@ -285,6 +285,28 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert!(start.elapsed() < Duration::from_secs(20));
 }
 
+/// A failure is none the less one where nobody reads of it.
+#[test]
+fn a_failure_keeps_its_status_without_a_reader() {
+    for (simulated, line, status) in [
+        ("h100x8", "nvlink -re", 3),
+        ("h100x8", "pci -cErrCnt", 3),
+        ("h100x8", "nvlink -gBwMode", 3),
+        ("changeable", "-pl 9999", 2),
+        ("changeable", "power-profiles -sr 4", 2),
+        ("h100x8", "conf-compute -sm 5", 3),
+        ("h100x8", "drain -d", 255),
+        ("lost", "topo -m", 15),
+        ("lost", "nvlink -s", 15),
+    ] {
+        let gone = format!("{{ sleep 0.2; nvidia-smi {line}; }} | true; exit ${{PIPESTATUS[0]}}");
+        for script_line in [gone, format!("nvidia-smi {line} > /dev/full")] {
+            let output = script(simulated, &script_line);
+            assert_eq!(output.status.code(), Some(status), "{script_line}");
+        }
+    }
+}
+
 #[test]
 fn a_full_disk_is_a_failure_with_a_message() {
     for line in [

@@ -1,5 +1,6 @@
 //! `conf-compute`: state and settings of confidential computing.
 
+use super::present::all_there;
 use crate::args::Args;
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Gpu, Missing, Reading};
@@ -136,6 +137,7 @@ fn multi_gpu(driver: &Driver) -> Reading<String> {
 fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
     let word = line.one_command()?;
     match line.wide(word).unwrap_or(0) {
+        _ if line.text(word) == Some("") => Err(line.invalid(word)),
         2.. if word == "set-gpus-ready-state" => Err(line.invalid(word)),
         value => Ok((word, value)),
     }
@@ -170,7 +172,7 @@ fn run(
         let answer =
             (question.ask)(driver).map_err(|why| failed("display", question.subject, why))?;
         *out += &format!("{}{answer}\n", question.heading);
-        return Ok(());
+        return all_there(gpus);
     }
     match option {
         "get-gpus-ready-state" => {
@@ -203,7 +205,8 @@ fn run(
             }
         }
     }
-    Ok(())
+    // The system answers without one of the GPUs, which the status tells of.
+    all_there(gpus)
 }
 
 /// The GPUs whose architecture has it; every one that there is must tell its own.
@@ -225,15 +228,6 @@ fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
         return Err(Error::new(Status::NotFound, NONE));
     }
     Ok(capable)
-}
-
-/// Refuses to do without one of the GPUs.
-fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
-    for gpu in gpus {
-        gpu.device()
-            .map_err(|why| Error::no_handle(gpu.index(), why))?;
-    }
-    Ok(())
 }
 
 fn memory(gpus: &[&Gpu], out: &mut String) -> Result<(), Error> {
@@ -299,7 +293,7 @@ mod tests {
             asked(&CONF_COMPUTE.read(&words)?)
         };
         assert_eq!(read("-i 0 -sm 0x10"), Ok(("set-unprotected-mem-size", 16)));
-        for text in ["-srs 2", "-sm -1", "-sm x", "-gc -f"] {
+        for text in ["-srs 2", "-sm -1", "-sm x", "-sm ", "-srs ", "-gc -f"] {
             let status = read(text).map_err(|error| error.status());
             assert_eq!(status, Err(Status::InvalidArgument), "{text}");
         }

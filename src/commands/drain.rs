@@ -44,7 +44,7 @@ impl Asked {
             let message = "Failed to parse device specified at the command-line\n";
             place(text).ok_or_else(|| Error::refused(message))
         });
-        let modify = line.number("modify").map(|state| match state {
+        let modify = line.exact("modify")?.map(|state| match state {
             0 | 1 => Ok(state == 1),
             _ => Err(line.invalid("modify")),
         });
@@ -188,6 +188,8 @@ mod tests {
             "-p 0000:19:00.0 -m -1",
             "-p 0000:19:00.0 -m 1 -r",
             "-p 0000:19:00.0 -m x",
+            "-p 0000:19:00.0 -m ",
+            "-p 0000:19:00.0 -m 4294967297",
             "-m 1",
             "-p 0000:19:00.0 -m",
         ] {

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::present::all_there;
 use crate::args::Args;
 use crate::error::Error;
 use crate::nvml::{Gpu, Missing};
@@ -28,15 +29,17 @@ pub static GPM: Subcommand = Subcommand {
 /// Shows or changes whether they stream.
 fn gpm(line: &Line) -> anyhow::Result<()> {
     line.one_command()?;
+    let state = line.exact("set-stream-state")?;
     let driver = crate::open()?;
     let gpus = crate::select(&driver, &Args::of(line.text("id").map(str::to_owned)))?;
-    output::answer(|out| match line.number("set-stream-state") {
+    output::answer(|out| match state {
         Some(state) => set(&gpus, state.cast_unsigned()),
         None => show(&gpus, out),
     })
 }
 
 fn set(gpus: &[Gpu], state: u32) -> Result<(), Error> {
+    all_there(gpus)?;
     let mut capable = false;
     for gpu in gpus {
         match gpu.set_gpm_streaming(state) {
@@ -57,7 +60,13 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
         match gpu.gpm_streaming() {
             Ok(on) => states.push((gpu.index(), on)),
             Err(Missing::NotSupported) => {}
-            Err(missing) => unread = unread.and(Err(Error::gpm_streaming("display", missing))),
+            Err(missing) => {
+                let failure = match gpu.device() {
+                    Ok(_) => Error::gpm_streaming("display", missing),
+                    Err(why) => Error::no_handle(gpu.index(), why),
+                };
+                unread = unread.and(Err(failure));
+            }
         }
     }
     let Some(&(_, first)) = states.first() else {

@@ -154,7 +154,7 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal
             if !row.done.is_empty() {
                 text = fill(row.done, bus_id, wish, &[("from", &from)]) + "\n";
             }
-            let fleeting = row.volatile && gpu.persistence() == Ok(false);
+            let fleeting = (row.volatile)(wish) && gpu.persistence() == Ok(false);
             if fleeting {
                 text += &fill(NOT_PERSISTENT, bus_id, wish, &[]);
             }

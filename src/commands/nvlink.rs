@@ -12,8 +12,8 @@ use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 mod counters;
 mod modes;
 
-use counters::{errors, lane_errors, reset_errors, throughput};
-use modes::{bandwidth_mode, low_power, set_bandwidth_mode, set_low_power, set_width, width};
+use counters::{errors, kinds, lane_errors, reset_errors, throughput};
+use modes::{bandwidth_mode, low_power, set_bandwidth_mode, set_low_power, set_width, width, wish};
 
 /// `nvlink`.
 #[rustfmt::skip]
@@ -101,8 +101,13 @@ const VIEWS: &[(&str, View)] = &[
     ("info", info),
 ];
 
-/// Those of them that change something, which ends with the first failure.
-const CHANGES: [&str; 3] = ["reseterrorcounters", "setLowPowerThreshold", "setLinkWidth"];
+/// What changes something: it ends with the first failure.
+const CHANGES: &[&str] = &[
+    "reseterrorcounters",
+    "setLowPowerThreshold",
+    "setLinkWidth",
+    "setBandwidthMode",
+];
 
 fn nvlink(line: &Line) -> anyhow::Result<()> {
     let driver = crate::open()?;
@@ -111,16 +116,27 @@ fn nvlink(line: &Line) -> anyhow::Result<()> {
 
 fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
+    let changes = CHANGES.iter().any(|option| line.has(option));
+    if changes {
+        // Nothing is changed without one of the GPUs.
+        gpus.none_left_out()?;
+    }
+    if line.has_any(&["reseterrorcounters", "setBandwidthMode"]) {
+        // Other values of the line would be refused too late, or not at all.
+        kinds(line)?;
+        wish(line)?;
+        if line.exact("link")?.is_some_and(i32::is_negative) {
+            return Err(line.invalid("link"));
+        }
+    }
     // These two are of the system, and the other options are passed over.
     if let Some(mode) = line.text("setBandwidthMode") {
-        set_bandwidth_mode(driver, mode, out)?;
-        return gpus.none_left_out();
+        return set_bandwidth_mode(driver, mode, out);
     }
     if line.has("getBandwidthMode") {
         bandwidth_mode(driver, out)?;
         return gpus.none_left_out();
     }
-    let changes = CHANGES.iter().any(|option| line.has(option));
     let mut unread = Ok(());
     for gpu in gpus.iter() {
         // A GPU without NVLinks is passed over.

@@ -62,6 +62,10 @@ fn pci(line: &Line) -> anyhow::Result<()> {
 
 fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
+    if line.has("clearErrorCounters") {
+        // Nothing is cleared without one of the GPUs.
+        gpus.none_left_out()?;
+    }
     for gpu in gpus.iter() {
         heading(gpu, out);
         if line.has("getErrorCounters") {

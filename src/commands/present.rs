@@ -57,6 +57,15 @@ impl<'d> Deref for Present<'d> {
     }
 }
 
+/// Refuses to do without one of the GPUs.
+pub fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
+    for gpu in gpus {
+        gpu.device()
+            .map_err(|why| Error::no_handle(gpu.index(), why))?;
+    }
+    Ok(())
+}
+
 /// An answer, or nothing where there is no such thing; a failure stays one.
 pub fn if_any<T: Default>(reading: Reading<T>) -> Reading<T> {
     match reading {

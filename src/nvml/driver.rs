@@ -193,13 +193,15 @@ impl Driver {
 
     /// The GPUs that a list of identifiers names, each once, in NVML's order:
     /// index, UUID, serial number, PCI bus id. What names no GPU is skipped,
-    /// unless it may be the name of one that does not answer.
+    /// unless it may be the name of one that does not answer; nothing between
+    /// two commas is no name.
     /// Only the handles of the GPUs named are taken; for a serial number, NVML
     /// has to look at all of them.
     pub fn select(&self, identifiers: &str) -> Result<Vec<Gpu<'_>>, Unanswered> {
         let count = self.gpu_count().unwrap_or(0);
         let mut gpus: Vec<Gpu> = Vec::new();
-        for identifier in identifiers.split(',').map(str::trim_start) {
+        let named = identifiers.split(',').filter(|named| !named.is_empty());
+        for identifier in named.map(str::trim_start) {
             let found = match index(identifier).filter(|&index| index < count) {
                 Some(index) => Some(self.gpu(index)),
                 None => self.find(identifier, &gpus)?,

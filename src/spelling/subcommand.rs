@@ -222,6 +222,13 @@ impl Line {
         number::long(self.text(word)?)
     }
 
+    /// The number that an option was given which changes something: nothing at
+    /// all, or what does not fit 32 bits, is refused rather than taken for another.
+    pub fn exact(&self, word: &str) -> Result<Option<i32>, Error> {
+        let number = |text| number::signed(text).ok_or_else(|| self.invalid(word));
+        self.text(word).map(number).transpose()
+    }
+
     /// The number of 64 bits that an option was given.
     pub fn wide(&self, word: &str) -> Option<u64> {
         number::wide(self.text(word)?)

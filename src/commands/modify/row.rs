@@ -54,7 +54,7 @@ pub struct Row {
     pub reboot: fn(&Gpu, &Wish) -> bool,
     /// Whether it is lost when the driver is unloaded, which happens as soon as
     /// nobody uses the GPU unless persistence mode is on.
-    pub volatile: bool,
+    pub volatile: fn(&Wish) -> bool,
     /// The state now, in words.
     pub now: fn(&Gpu, &Wish) -> Reading<String>,
     /// What `--dry-run` says.
@@ -136,7 +136,7 @@ pub const ROW: Row = Row {
     refusals: &[],
     because: |_, _| Vec::new(),
     reboot: |_, _| false,
-    volatile: false,
+    volatile: |_| false,
     now: |_, _| Err(Missing::NotSupported),
     would: "",
     lookup: |_, _| Ok(()),

@@ -231,7 +231,7 @@ pub const GPU_CLOCKS: Row = Row {
         ),
         (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
     ],
-    volatile: true,
+    volatile: |_| true,
     now: |gpu, _| {
         gpu.clock(Clock::Graphics)
             .map(|clock| format!("{clock} MHz"))
@@ -285,7 +285,7 @@ pub const MEMORY_CLOCKS: Row = Row {
         ),
         (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
     ],
-    volatile: true,
+    volatile: |_| true,
     now: |gpu, _| gpu.clock(Clock::Memory).map(|clock| format!("{clock} MHz")),
     would: "Would lock memory clocks to \"(memClkMin {a}, memClkMax {b})\" for GPU {gpu}; it runs at {from} now.",
     lookup: |gpu, wish| range_listed(gpu.supported_memory_clocks(), wish),
@@ -327,7 +327,7 @@ pub const APPLICATIONS_CLOCKS: Row = Row {
         ),
         (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
     ],
-    volatile: true,
+    volatile: |_| true,
     now: |gpu, _| applications_clocks(gpu),
     would: "Would change the applications clocks from {from} to (MEM {a}, SM {b}) for GPU {gpu}.",
     lookup: |gpu, wish| {
@@ -398,7 +398,7 @@ pub const POWER_LIMIT: Row = Row {
         Warning,
         "Changing power management limit is not supported for GPU: {gpu}.",
     )],
-    volatile: true,
+    volatile: |_| true,
     now: |gpu, wish| {
         let limit = power_limit(gpu, wish.numbers[1])?;
         Ok(format!("{} W", watts(limit)))
@@ -430,7 +430,8 @@ pub const ACCOUNTING: Row = Row {
         )],
         false => Vec::new(),
     },
-    volatile: true,
+    // What is off without a driver stays off.
+    volatile: |wish| wish.numbers[0] != 0,
     now: |gpu, _| gpu.accounting().map(on),
     would: "Would change accounting mode from {from} to {a} for GPU {gpu}.",
     ..ROW
@@ -487,7 +488,7 @@ pub const MIG: Row = Row {
     set: |gpu, wish| gpu.set_mig(wish.numbers[0]),
     done: "{a} MIG Mode for GPU {gpu}",
     failed: "Unable to {b} MIG Mode for GPU {gpu}: {why}",
-    volatile: true,
+    volatile: |_| true,
     now: |gpu, _| gpu.mig().map(|(_, pending)| on(pending)),
     would: "Would change MIG mode from {from} to {a} for GPU {gpu}.",
     ..ROW

@@ -141,36 +141,47 @@ pub fn reset_errors(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Er
     Ok(())
 }
 
-/// `-gt`.
-pub fn throughput(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    const KINDS: &[(char, &str, [u32; 2])] = &[
-        (
-            'd',
-            "Data",
-            [
-                field::NVLINK_THROUGHPUT_DATA_TX,
-                field::NVLINK_THROUGHPUT_DATA_RX,
-            ],
-        ),
-        (
-            'r',
-            "Raw",
-            [
-                field::NVLINK_THROUGHPUT_RAW_TX,
-                field::NVLINK_THROUGHPUT_RAW_RX,
-            ],
-        ),
-    ];
+/// A kind of traffic: its letter, its name, and the fields of what was sent and
+/// received.
+type Traffic = (char, &'static str, [u32; 2]);
+
+const TRAFFIC: &[Traffic] = &[
+    (
+        'd',
+        "Data",
+        [
+            field::NVLINK_THROUGHPUT_DATA_TX,
+            field::NVLINK_THROUGHPUT_DATA_RX,
+        ],
+    ),
+    (
+        'r',
+        "Raw",
+        [
+            field::NVLINK_THROUGHPUT_RAW_TX,
+            field::NVLINK_THROUGHPUT_RAW_RX,
+        ],
+    ),
+];
+
+/// The kinds of traffic that `-gt` names, in the table's order.
+pub fn kinds(line: &Line) -> Result<Vec<&'static Traffic>, Error> {
     let asked = line.text("getthroughput").unwrap_or_default();
-    let known = |letter| KINDS.iter().any(|(kind, _, _)| *kind == letter);
+    let known = |letter| TRAFFIC.iter().any(|(kind, _, _)| *kind == letter);
     if !asked.chars().all(known) {
         return Err(Error::refused("Failed to get throughput counters\n"));
     }
-    let kinds = || KINDS.iter().filter(|(kind, _, _)| asked.contains(*kind));
-    let fields: Vec<u32> = kinds().flat_map(|(_, _, fields)| *fields).collect();
+    let kinds = TRAFFIC.iter();
+    Ok(kinds.filter(|(kind, _, _)| asked.contains(*kind)).collect())
+}
+
+/// `-gt`.
+pub fn throughput(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+    let kinds = kinds(line)?;
+    let fields: Vec<u32> = kinds.iter().flat_map(|(_, _, fields)| *fields).collect();
     for (link, values) in links.ask_shown(&fields)? {
         let mut values = values.into_iter();
-        for (_, name, _) in kinds() {
+        for (_, name, _) in &kinds {
             for (way, value) in ["Tx", "Rx"].into_iter().zip(&mut values) {
                 let unit = if value.is_ok() { " KiB" } else { "" };
                 let value = count(value);

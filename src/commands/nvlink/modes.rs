@@ -72,6 +72,28 @@ pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error
     Ok(())
 }
 
+/// What `-sLowPwrThres` asks for.
+pub enum Wish<'l> {
+    /// NVML's own threshold.
+    Default,
+    /// A number of units, in decimal digits.
+    Units(&'l str),
+}
+
+/// Reads the value of `-sLowPwrThres`. Whether a number fits, each GPU knows.
+pub fn wish(line: &Line) -> Result<Wish<'_>, Error> {
+    let text = line.text("setLowPowerThreshold").unwrap_or_default();
+    if text == "default" {
+        return Ok(Wish::Default);
+    }
+    let text = text.trim_start();
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    match digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        true => Ok(Wish::Units(digits)),
+        false => Err(Error::refused("Invalid argument\n")),
+    }
+}
+
 /// `-sLowPwrThres`: so many units, or `default`.
 pub fn set_low_power(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     match links.gpu.architecture() {
@@ -79,16 +101,10 @@ pub fn set_low_power(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<()
         Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),
         Err(missing) => return Err(no_device_type(missing)),
     }
-    let text = line.text("setLowPowerThreshold").unwrap_or_default();
     let limits = Limits::of(links);
-    let wish = match text {
-        "default" => None,
-        text => {
-            let text = text.trim_start();
-            let digits = text.strip_prefix('+').unwrap_or(text);
-            if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
-                return Err(Error::refused("Invalid argument\n"));
-            }
+    let wish = match wish(line)? {
+        Wish::Default => None,
+        Wish::Units(digits) => {
             // What is beyond 32 bits, and NVML's own number for the default, is none.
             let threshold = digits.parse().ok().filter(|&known| known < u32::MAX);
             let fits = threshold.filter(|&known| limits.allow(known));

@@ -222,15 +222,18 @@ fn by_text(machine: &'static Machine, key: &str, text: *const c_char) -> Answer<
         .ok_or(NOT_FOUND)
 }
 
-/// Bus ids are also told with a short domain (`0000:3B:00.0`).
+/// A text with bus ids in one form. NVML reads them as numbers, of which the domain and, behind one, the
+/// function may be left out.
 fn comparable(id: &str) -> String {
-    let id = id.to_ascii_lowercase();
-    match id.split_once(':') {
-        Some((domain, rest)) if domain.len() < 8 && rest.contains(':') => {
-            format!("{domain:0>8}:{rest}")
+    let function = match id.matches(':').count() {
+        2 if !id.contains('.') => ".0",
+        _ => "",
+    };
+    match super::table::bus_id_numbers(&format!("{id}{function}")) {
+        Some([domain, bus, device, function]) => {
+            format!("{domain:08x}:{bus:02x}:{device:02x}.{function:x}")
         }
-        Some((bus, device)) if !device.contains(':') => format!("00000000:{bus}:{device}"),
-        _ => id,
+        None => id.to_ascii_lowercase(),
     }
 }
 

@@ -307,7 +307,8 @@ unsafe fn distance(function: &str, a: *const c_char, b: *const c_char, out: Word
     })
 }
 
-fn bus_id_numbers(text: &str) -> Option<[c_uint; 4]> {
+/// Domain (0 where it is left out), bus, device and function.
+pub fn bus_id_numbers(text: &str) -> Option<[c_uint; 4]> {
     let (place, function) = text.split_once('.')?;
     let mut parts: Vec<&str> = place.split(':').collect();
     if parts.len() == 2 {
