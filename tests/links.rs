@@ -302,3 +302,32 @@ fn a_heading_is_underlined_on_a_terminal_alone() {
     assert_eq!(shown.matches("\x1b[4mGPU0\t").count(), 2, "{output:?}");
     assert_eq!(shown.matches("\x1b[0m").count(), 2, "{shown:?}");
 }
+
+/// What was done to a GPU is told before the next one is asked: whoever has to stop a command that hangs
+/// knows how far it came.
+#[test]
+fn a_change_is_told_as_it_happens() {
+    let lines: [(&[&str], &str); 3] = [
+        (&["nvlink", "-re"], "nvmlDeviceResetNvLinkErrorCounters"),
+        (
+            &["nvlink", "-sLowPwrThres", "5"],
+            "nvmlDeviceSetNvLinkDeviceLowPowerThreshold",
+        ),
+        (&["pci", "-cErrCnt"], "nvmlDeviceClearFieldValues"),
+    ];
+    for (line, function) in lines {
+        let mut stopped = simulator::command("h100-nvl-x4", Path::new("timeout")).expect("a box");
+        stopped.args(["1", NVSMI]).args(line);
+        stopped.env(
+            "NVSMI_SIMULATOR_STATE",
+            scratch(&format!("told-{function}.toml")),
+        );
+        let hangs = format!("function = '{function}', gpu = 2, hang = true");
+        stopped.env("NVSMI_SIMULATOR_FAULT", hangs);
+        let output = stopped.output().expect("timeout runs");
+        let shown = stdout(&output);
+        assert_eq!(output.status.code(), Some(124), "{shown}");
+        let told = shown.lines().filter(|line| line.starts_with("GPU "));
+        assert_eq!(told.count(), 2, "{shown}");
+    }
+}

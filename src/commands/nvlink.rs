@@ -52,71 +52,65 @@ pub static NVLINK: Subcommand = Subcommand {
 
 type View = fn(&Links, &Line, &mut Vec<u8>) -> Result<(), Error>;
 
-/// The views that have nothing to say of a link that there is not.
-const BY_LINK: &[&str] = &[
-    "status",
-    "capabilities",
-    "pcibusid",
-    "remotelinkinfo",
-    "errorcounters",
-    "crcerrorcounters",
-    "getthroughput",
-];
+/// What a view is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A GPU as a whole.
+    Whole,
+    /// Links: there is nothing to say of one that there is not.
+    ByLink,
+    /// A change: the first one that fails ends the command.
+    Change,
+}
 
 /// What is shown of a GPU, in this order.
-const VIEWS: &[(&str, View)] = &[
-    ("status", status),
-    ("capabilities", capabilities),
-    ("pcibusid", remote_ids),
-    ("remotelinkinfo", remote_links),
-    ("setcontrol", |_, _, _| {
+const VIEWS: &[(&str, Kind, View)] = &[
+    ("status", Kind::ByLink, status),
+    ("capabilities", Kind::ByLink, capabilities),
+    ("pcibusid", Kind::ByLink, remote_ids),
+    ("remotelinkinfo", Kind::ByLink, remote_links),
+    ("setcontrol", Kind::Whole, |_, _, _| {
         Err(Error::deprecated(
             "Warning: Setting counter control is deprecated!\n\n",
         ))
     }),
-    ("getcontrol", |_, _, _| {
+    ("getcontrol", Kind::Whole, |_, _, _| {
         Err(Error::deprecated(
             "Warning: Getting counter control is deprecated!\n\n",
         ))
     }),
-    ("getcounters", |_, _, _| {
+    ("getcounters", Kind::Whole, |_, _, _| {
         Err(Error::deprecated(
             "Warning: Getting counters using option -g is deprecated.\n       Please use option -gt instead.\n\n",
         ))
     }),
-    ("resetcounters", |_, _, _| {
+    ("resetcounters", Kind::Whole, |_, _, _| {
         Err(Error::deprecated(
             "Warning: Resetting throughput counters is deprecated!\n\n",
         ))
     }),
-    ("errorcounters", errors),
-    ("crcerrorcounters", lane_errors),
-    ("reseterrorcounters", reset_errors),
-    ("getthroughput", throughput),
-    ("setLowPowerThreshold", set_low_power),
-    ("getLowPowerInfo", low_power),
-    ("checkBridge", bridges),
-    ("setLinkWidth", set_width),
-    ("getLinkWidth", width),
-    ("info", info),
-];
-
-/// What changes something: it ends with the first failure.
-const CHANGES: &[&str] = &[
-    "reseterrorcounters",
-    "setLowPowerThreshold",
-    "setLinkWidth",
-    "setBandwidthMode",
+    ("errorcounters", Kind::ByLink, errors),
+    ("crcerrorcounters", Kind::ByLink, lane_errors),
+    ("reseterrorcounters", Kind::Change, reset_errors),
+    ("getthroughput", Kind::ByLink, throughput),
+    ("setLowPowerThreshold", Kind::Change, set_low_power),
+    ("getLowPowerInfo", Kind::Whole, low_power),
+    ("checkBridge", Kind::Whole, bridges),
+    ("setLinkWidth", Kind::Change, set_width),
+    ("getLinkWidth", Kind::Whole, width),
+    ("info", Kind::Whole, info),
 ];
 
 fn nvlink(line: &Line) -> anyhow::Result<()> {
     let driver = crate::open()?;
-    output::answer(|out| run(&driver, line, out))
+    output::as_it_happens(|say| run(&driver, line, say))
 }
 
-fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
-    let changes = CHANGES.iter().any(|option| line.has(option));
+    let views: Vec<_> = VIEWS.iter().filter(|row| line.has(row.0)).collect();
+    let mode = line.text("setBandwidthMode");
+    let changes = mode.is_some() || views.iter().any(|row| row.1 == Kind::Change);
     if changes {
         // Nothing is changed without one of the GPUs.
         gpus.none_left_out()?;
@@ -130,11 +124,12 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         }
     }
     // These two are of the system, and the other options are passed over.
-    if let Some(mode) = line.text("setBandwidthMode") {
-        return set_bandwidth_mode(driver, mode, out);
+    if let Some(mode) = mode {
+        say(&set_bandwidth_mode(driver, mode)?);
+        return Ok(());
     }
     if line.has("getBandwidthMode") {
-        bandwidth_mode(driver, out)?;
+        say(&bandwidth_mode(driver)?);
         return gpus.none_left_out();
     }
     let mut unread = Ok(());
@@ -148,22 +143,21 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
                 continue;
             }
         };
-        heading(gpu, out);
-        let mut views = VIEWS.iter().filter(|(option, _)| line.has(option));
-        let by_link = |(option, _): &(&str, View)| BY_LINK.contains(option);
-        if links.invalid() && views.clone().any(by_link) {
-            put(
-                out,
-                "	 Invalid Link
-",
-            );
-            continue;
+        let mut out = Vec::new();
+        heading(gpu, &mut out);
+        let mut shown = Ok(());
+        if links.invalid() && views.iter().any(|row| row.1 == Kind::ByLink) {
+            put(&mut out, "\t Invalid Link\n");
+        } else {
+            shown = views
+                .iter()
+                .try_for_each(|row| row.2(&links, line, &mut out));
         }
-        let shown = views.try_for_each(|(_, view)| view(&links, line, out));
+        say(&String::from_utf8_lossy(&out));
         match shown {
             // Told under the heading of its GPU; the status tells of it at the end.
             Err(failure) if failure.is_of_one_gpu() && !changes => {
-                put(out, &failure.to_string());
+                say(&failure.to_string());
                 unread = unread.and(Err(Error::new(failure.status(), "")));
             }
             done => done?,
@@ -199,7 +193,7 @@ impl<'g, 'd> Links<'g, 'd> {
                 .and_then(|link| u32::try_from(link).ok()),
             up: Vec::new(),
         };
-        if VIEWS.iter().any(|(option, _)| line.has(option)) {
+        if VIEWS.iter().any(|(option, ..)| line.has(option)) {
             links.up = links.ask(field::NVLINK_GET_STATE);
         }
         Ok(Some(links))

@@ -57,30 +57,34 @@ const LANES: u32 = 13;
 
 fn pci(line: &Line) -> anyhow::Result<()> {
     let driver = crate::open()?;
-    output::answer(|out| run(&driver, line, out))
+    output::as_it_happens(|say| run(&driver, line, say))
 }
 
-fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
     if line.has("clearErrorCounters") {
         // Nothing is cleared without one of the GPUs.
         gpus.none_left_out()?;
     }
     for gpu in gpus.iter() {
-        heading(gpu, out);
+        let mut out = Vec::new();
+        heading(gpu, &mut out);
         if line.has("getErrorCounters") {
-            counters(gpu, ERRORS, out);
-            row(LANE_ERROR, "", out);
+            counters(gpu, ERRORS, &mut out);
+            row(LANE_ERROR, "", &mut out);
             for (lane, errors) in gpu.numbers(&lanes()).into_iter().enumerate() {
-                put(out, &format!("\t lane {lane:>2}: {}\n", shown(errors)));
+                put(&mut out, &format!("\t lane {lane:>2}: {}\n", shown(errors)));
             }
         }
         if line.has("getCounters") {
-            counters(gpu, BYTES, out);
+            counters(gpu, BYTES, &mut out);
         }
-        if line.has("clearErrorCounters") {
-            clear(gpu, out)?;
-        }
+        let cleared = match line.has("clearErrorCounters") {
+            true => clear(gpu, &mut out),
+            false => Ok(()),
+        };
+        say(&String::from_utf8_lossy(&out));
+        cleared?;
     }
     gpus.none_left_out()
 }

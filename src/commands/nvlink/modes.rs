@@ -59,8 +59,8 @@ pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error
             Ok(_) => "Unknown",
             Err(missing) => missing.words_or_not_available(),
         };
-        let threshold = match values[1] {
-            Ok(threshold) => format!("{} us", limits.microseconds(threshold)),
+        let threshold = match values[1].and_then(|units| limits.microseconds(units)) {
+            Ok(time) => format!("{time} us"),
             Err(missing) => count(Err(missing)),
         };
         put(out, &format!("\t Link {link}: Low Power Mode: {mode}\n"));
@@ -128,8 +128,11 @@ pub fn set_low_power(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<()
         })?;
     match wish {
         Some(threshold) => {
-            let time = limits.microseconds(i64::from(threshold));
-            put(out, &format!("\t Low Power Threshold set to {time} us\n"));
+            let set = match limits.microseconds(threshold.into()) {
+                Ok(time) => format!("{time} us"),
+                Err(_) => format!("{threshold} units"),
+            };
+            put(out, &format!("\t Low Power Threshold set to {set}\n"));
         }
         None => put(out, "\t Low Power Threshold reset successfully\n"),
     }
@@ -182,9 +185,9 @@ impl Limits {
         }
     }
 
-    /// A threshold in microseconds; 100 each where nothing is said.
-    fn microseconds(&self, threshold: i64) -> i64 {
-        threshold.saturating_mul(self.unit.unwrap_or(100))
+    /// A threshold in microseconds.
+    fn microseconds(&self, threshold: i64) -> Reading<i64> {
+        self.unit.map(|unit| threshold.saturating_mul(unit))
     }
 
     fn refuse(&self) -> Error {
@@ -222,7 +225,7 @@ pub fn set_width(links: &Links, _: &Line, _: &mut Vec<u8>) -> Result<(), Error> 
 const MODES: [&str; 5] = ["FULL", "OFF", "MIN", "HALF", "3QUARTER"];
 
 /// `-sBwMode`: one for all GPUs.
-pub fn set_bandwidth_mode(driver: &Driver, word: &str, out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn set_bandwidth_mode(driver: &Driver, word: &str) -> Result<String, Error> {
     let unable = format!("Unable to set nvlink bandwidth mode {word}\n");
     let mode = (0..).zip(MODES).find(|(_, known)| *known == word);
     let Some((mode, _)) = mode else {
@@ -231,15 +234,13 @@ pub fn set_bandwidth_mode(driver: &Driver, word: &str, out: &mut Vec<u8>) -> Res
     driver
         .set_nvlink_bandwidth_mode(mode)
         .map_err(|missing| Error::unread(missing, unable))?;
-    put(
-        out,
-        &format!("Successfully set nvlink bandwidth mode to {word}\n"),
-    );
-    Ok(())
+    Ok(format!(
+        "Successfully set nvlink bandwidth mode to {word}\n"
+    ))
 }
 
 /// `-gBwMode`: one for all GPUs, `nvmlSystemGetNvlinkBwMode`.
-pub fn bandwidth_mode(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
+pub fn bandwidth_mode(driver: &Driver) -> Result<String, Error> {
     let mode = driver.nvlink_bandwidth_mode().map_err(|missing| {
         let message = match missing {
             Missing::NotSupported => "Getting nvlink bandwidth mode is not supported\n",
@@ -248,6 +249,5 @@ pub fn bandwidth_mode(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
         Error::unread(missing, message)
     })?;
     let mode = MODES.get(mode as usize).unwrap_or(&"Unknown");
-    put(out, &format!("GPU NVLINK bandwidth mode: {mode}\n"));
-    Ok(())
+    Ok(format!("GPU NVLINK bandwidth mode: {mode}\n"))
 }
