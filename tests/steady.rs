@@ -1,6 +1,6 @@
 //! Loops that go on for long: neither memory nor descriptors grow. Run it by
 //! `cargo test --release --test steady -- --ignored --nocapture`; NVSMI_STEADY_SAMPLES says how many
-//! samples the cheap loops take (20000). Nobody waits from one sample to the next.
+//! samples the fastest loops take (100000). Waiting takes no time here, but for the loop that has a limit.
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
@@ -10,11 +10,10 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::Stdio;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Command, Stdio};
+use std::thread;
 
-use common::nvsmi;
+use common::{BEGINS, hurried, nvsmi};
 
 /// What a process holds, or the one that asks for it: KiB of memory, and descriptors.
 fn held(process: u32) -> (u64, usize) {
@@ -33,77 +32,99 @@ fn held(process: u32) -> (u64, usize) {
     (memory, descriptors.count())
 }
 
-/// The library that makes nvsmi wait for nothing.
-fn hurry() -> PathBuf {
-    let test = std::env::current_exe().expect("a path");
-    let library = test.with_file_name("libhurry.so");
-    assert!(library.is_file(), "{}", library.display());
-    library
+/// A loop.
+struct Loop {
+    simulated: &'static str,
+    args: &'static str,
+    /// One sample where the fastest loops take so many.
+    of: usize,
+    /// How many lines a sample is, headings not counted.
+    lines: usize,
 }
 
-/// Takes `samples` of `lines` each; the first tenth may still fill what is kept.
-fn watch(name: &str, args: &[&str], samples: usize, lines: usize) {
-    let mut child = nvsmi(name)
-        .args(args)
-        .env("LD_PRELOAD", hurry())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("nvsmi runs");
-    let mut shown = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-    let mut take = |samples: usize| {
-        for _ in 0..samples * lines {
-            shown.next().expect("a line").expect("a line");
-        }
-        held(child.id())
-    };
-    let early = take(samples / 10);
-    let late = take(samples - samples / 10);
-    child.kill().expect("it runs");
-    child.wait().expect("its end");
-    let args = args.join(" ");
-    println!(
-        "{samples:>8} samples: {:>6} -> {:>6} KiB, {} -> {} descriptors: {name} {args}",
-        early.0, late.0, early.1, late.1
-    );
-    assert!(late.0 <= early.0 + 128, "{args}: {early:?} {late:?}");
-    assert_eq!(early.1, late.1, "{args}");
+const fn a_loop(simulated: &'static str, args: &'static str, of: usize, lines: usize) -> Loop {
+    Loop {
+        simulated,
+        args,
+        of,
+        lines,
+    }
+}
+
+const QUERY: &str = "--query-gpu=index,uuid,name,utilization.gpu,memory.used,power.draw,temperature.gpu --format=csv,noheader -lms 1";
+const APPS: &str = "--query-compute-apps=pid,name,used_memory --format=csv,noheader -lms 1";
+const WITH_LIMIT: &str =
+    "--query-gpu=index,name,power.draw --format=csv,noheader -lms 1 --timeout 9";
+const COUNTERS: &str = "dmon --gpm-metrics 1,2,3,5,20";
+
+#[rustfmt::skip]
+const LOOPS: &[Loop] = &[
+    a_loop("h200-busy", QUERY, 1, 1),
+    a_loop("h200-busy", APPS, 1, 1),
+    a_loop("h200-busy", "-lms 1", 4, 20),
+    a_loop("h200-busy", "-q -x -lms 1", 100, 558),
+    a_loop("h200-busy", "dmon -s pucvmet", 5, 1),
+    a_loop("h200-busy", COUNTERS, 5, 1),
+    a_loop("h200-busy", "pmon -s um", 5, 1),
+    a_loop("h200-busy", "encodersessions -l 1", 5, 1),
+    a_loop("h200-busy", "fbcsessions -l 1", 5, 1),
+    a_loop("h100x8", "dmon -s pucvmet", 50, 8),
+    a_loop("h100x8", COUNTERS, 50, 8),
+    a_loop("h100x8", "pmon -s um", 50, 8),
+    a_loop("h100x8", "encodersessions -l 1", 50, 8),
+    a_loop("h100x8", "fbcsessions -l 1", 50, 8),
+    a_loop("mig", "dmon --gpm-metrics 1,20 --gpm-options dm", 50, 6),
+    a_loop("h200-busy", WITH_LIMIT, 50, 1),
+];
+
+impl Loop {
+    fn command(&self) -> Command {
+        let mut command = match self.args == WITH_LIMIT {
+            true => nvsmi(self.simulated),
+            false => hurried(self.simulated, BEGINS),
+        };
+        command.args(self.args.split(' '));
+        command
+    }
+
+    /// Takes its share of samples; the first tenth may still fill what is kept.
+    fn is_steady(&self, fastest: usize) {
+        let samples = fastest / self.of;
+        let mut child = self
+            .command()
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("nvsmi runs");
+        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let mut shown = lines.map(|line| line.expect("a line"));
+        let mut take = |samples: usize| {
+            let wanted = samples * self.lines;
+            let values = shown.by_ref().filter(|line| !line.starts_with('#'));
+            assert_eq!(values.take(wanted).count(), wanted, "{}", self.args);
+            held(child.id())
+        };
+        let early = take(samples / 10);
+        let late = take(samples - samples / 10);
+        child.kill().expect("it runs");
+        child.wait().expect("its end");
+        let on = format!("{}: {}", self.simulated, self.args);
+        println!(
+            "{samples:>8} samples: {:>6} -> {:>6} KiB, {} -> {} descriptors: {on}",
+            early.0, late.0, early.1, late.1
+        );
+        assert!(late.0 <= early.0 + 128, "{on}: {early:?} {late:?}");
+        assert_eq!(early.1, late.1, "{on}");
+    }
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn loops_hold_no_more_at_their_end_than_at_their_begin() {
-    let samples = std::env::var("NVSMI_STEADY_SAMPLES");
-    let samples = samples.map_or(20000, |text| text.parse().expect("a number"));
-    let csv = "--format=csv,noheader";
-    let query =
-        "--query-gpu=index,uuid,name,utilization.gpu,memory.used,power.draw,temperature.gpu";
-    let apps = "--query-compute-apps=pid,name,used_memory";
-    let gpm = ["dmon", "-s", "p", "--gpm-metrics", "1,2,3,5,20"];
-    // A box, a line, how many of the samples, and how many lines each of them has.
-    let loops: &[(&str, &[&str], usize, usize)] = &[
-        ("h200-busy", &[query, csv, "-lms", "1"], 1, 1),
-        ("h200-busy", &[query, csv, "-lms", "1", "--timeout=9"], 4, 1),
-        ("h100x8", &[query, csv, "-lms", "1"], 8, 8),
-        ("h200-busy", &[apps, csv, "-lms", "1"], 2, 1),
-        ("h200-busy", &["-lms", "1"], 4, 20),
-        ("h200-busy", &["-q", "-x", "-lms", "1"], 100, 500),
-        ("h200-busy", &["dmon", "-s", "pucvmet"], 1, 1),
-        ("h100x8", &["dmon", "-s", "pucvmet"], 8, 8),
-        ("h200-busy", &gpm, 1, 1),
-        ("h200-busy", &["pmon", "-s", "um"], 1, 1),
-        ("h100x8", &["pmon", "-s", "um"], 8, 8),
-    ];
-    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..at_once {
-            scope.spawn(|| {
-                while let Some(&(name, args, part, lines)) =
-                    loops.get(next.fetch_add(1, Ordering::Relaxed))
-                {
-                    watch(name, args, samples / part, lines);
-                }
-            });
+    let fastest = std::env::var("NVSMI_STEADY_SAMPLES");
+    let fastest = fastest.map_or(100_000, |text| text.parse().expect("a number"));
+    thread::scope(|scope| {
+        for of_many in LOOPS {
+            scope.spawn(move || of_many.is_steady(fastest));
         }
     });
 }

@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{nvsmi, run, scratch, stdout};
+use common::{BEGINS, hurried, nvsmi, run, scratch, stdout};
 
 const VIEWS: [&[&str]; 4] = [&["dmon"], &["pmon"], &["encodersessions"], &["fbcsessions"]];
 
@@ -226,4 +226,103 @@ fn stamps_are_set_in_eights() {
     assert_eq!(lines[1], "#YYYYMMDD    HH:MM:SS     Idx    MHz    MHz ");
     assert!(lines[2].ends_with("       0   3201    375 "), "{shown}");
     assert_eq!(lines[2].len(), lines[1].len());
+}
+
+/// Seconds since 1970 that the lines of a view show, which has `-o DT`.
+fn stamps(shown: &str) -> Vec<i64> {
+    let stamp = |line: &str| {
+        let text: String = line.chars().filter(char::is_ascii_digit).take(14).collect();
+        let time = jiff::civil::DateTime::strptime("%Y%m%d%H%M%S", text).expect("a stamp");
+        let time = jiff::tz::TimeZone::UTC.to_timestamp(time);
+        time.expect("a time").as_second()
+    };
+    let values = shown.lines().filter(|line| !line.starts_with('#'));
+    values.map(stamp).collect()
+}
+
+/// A box where it takes so many milliseconds to read a temperature, or which processes there are.
+fn slow(milliseconds: u32) -> String {
+    let path = scratch(&format!("slow-{milliseconds}.toml"));
+    let text = format!(
+        "about = \"slow\"\ninherits = \"h200-busy\"\n[latency]\n\"nvmlDeviceGetTemperatureV nvmlDeviceGetComputeRunningProcesses\" = [{milliseconds}, {milliseconds}]\n"
+    );
+    fs::write(&path, text).expect("a box");
+    path.display().to_string()
+}
+
+#[test]
+fn samples_do_not_drift_however_long_a_view_runs() {
+    let boxes = ["h200-busy", &slow(300), &slow(999)];
+    let lines: [(&[&str], i64, i64); 4] = [
+        (&["dmon", "-c", "1000"], 1000, 1),
+        (
+            &["dmon", "-s", "pucvmet", "-d", "600", "-c", "300"],
+            300,
+            600,
+        ),
+        (&["pmon", "-c", "1000", "-s", "um"], 1000, 1),
+        (&["pmon", "-d", "10", "-c", "1000"], 1000, 10),
+    ];
+    for simulated in boxes {
+        for (args, samples, every) in lines {
+            let output = hurried(simulated, BEGINS)
+                .args(args)
+                .args(["-o", "DT"])
+                .output();
+            let shown = stamps(&stdout(&output.expect("nvsmi runs")));
+            let due: Vec<i64> = (0..samples).map(|sample| BEGINS + sample * every).collect();
+            assert_eq!(shown, due, "{simulated} {args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sample_that_is_late_does_not_move_the_next() {
+    for view in ["dmon", "pmon"] {
+        let mut slow = hurried(&slow(1300), BEGINS);
+        let output = slow.args([view, "-c", "100", "-o", "DT"]).output();
+        let due: Vec<i64> = (0..100).map(|sample| BEGINS + 2 * sample).collect();
+        assert_eq!(stamps(&stdout(&output.expect("nvsmi runs"))), due, "{view}");
+    }
+}
+
+#[test]
+fn the_longest_loop_has_its_sample_once_a_day() {
+    let args = [
+        "--query-gpu=timestamp,index",
+        "--format=csv,noheader",
+        "-l",
+        "86400",
+    ];
+    let mut daily = hurried("h200", BEGINS)
+        .args(args)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("nvsmi runs");
+    let lines = BufReader::new(daily.stdout.take().expect("a pipe")).lines();
+    let days: Vec<String> = lines.map(|line| line.expect("a line")).take(90).collect();
+    daily.kill().expect("it runs");
+    daily.wait().expect("its end");
+    assert_eq!(days[0], "2026/12/01 00:00:00.000, 0");
+    assert_eq!(days[31], "2027/01/01 00:00:00.000, 0");
+    assert_eq!(days[89], "2027/02/28 00:00:00.000, 0");
+}
+
+#[test]
+fn the_date_changes_at_local_midnight_also_in_a_file() {
+    let path = scratch("midnight.log");
+    let file = path.display().to_string();
+    // Ten seconds before midnight in Kathmandu.
+    let mut view = hurried("h200", BEGINS + 18 * 3600 + 15 * 60 - 10);
+    view.env("TZ", "NPT-5:45");
+    let args = [
+        "dmon", "-s", "c", "-d", "10", "-c", "2", "-o", "DT", "-f", &file,
+    ];
+    let output = view.args(args).output().expect("nvsmi runs");
+    assert_eq!(output.status.code(), Some(0));
+    let log = fs::read_to_string(path).expect("the file");
+    let lines: Vec<&str> = log.lines().skip(2).collect();
+    let values = "       0   3201    375 ";
+    assert_eq!(lines[0], format!(" 20261201    23:59:50{values}"));
+    assert_eq!(lines[1], format!(" 20261202    00:00:00{values}"));
 }

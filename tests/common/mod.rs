@@ -16,6 +16,21 @@ pub fn nvsmi(simulated: &str) -> Command {
     command
 }
 
+/// nvsmi on a box, with a clock on which waiting takes no time. It begins at this second since 1970.
+pub fn hurried(simulated: &str, begins: i64) -> Command {
+    let test = std::env::current_exe().expect("a test");
+    let library = test.with_file_name("libclock.so");
+    assert!(library.is_file(), "{} is not there", library.display());
+    let mut command = nvsmi(simulated);
+    command
+        .env("LD_PRELOAD", library)
+        .env("NVSMI_CLOCK_BEGINS", begins.to_string());
+    command
+}
+
+/// Tuesday, 2026-12-01 00:00:00 UTC.
+pub const BEGINS: i64 = 1_796_083_200;
+
 /// Runs nvsmi on a box.
 pub fn run(simulated: &str, args: &[&str]) -> Output {
     nvsmi(simulated).args(args).output().expect("nvsmi runs")
