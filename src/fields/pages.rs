@@ -6,7 +6,7 @@ use super::common::Identity;
 use super::gpu::REMAPPED;
 use super::{Group, Table, field};
 use crate::clock;
-use crate::nvml::{Missing, Reading};
+use crate::nvml::Reading;
 use crate::value::{self, Unit, Value};
 
 /// A page of GPU memory that was retired.
@@ -53,11 +53,11 @@ const PAGE: Group<RetiredPage> = Group {
     ],
 };
 
-/// A time as the real tool writes it, local; one out of this world as it came,
-/// and none for 0, which a page has whose time is not known.
+/// A time as the real tool writes it, local; one out of this world as it came.
+/// 0, which a page has whose time is not known, is a word: nothing failed here.
 fn date(seconds: u64) -> Reading<Value> {
     if seconds == 0 {
-        return Err(Missing::NotSupported);
+        return Ok(Value::word("N/A"));
     }
     let time = i64::try_from(seconds)
         .ok()

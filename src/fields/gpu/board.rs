@@ -4,7 +4,7 @@ use crate::fields::common::timestamp;
 use crate::fields::{Group, Row, field};
 use crate::nvml::{Missing, Reading};
 use crate::value::Unit::None as Plain;
-use crate::value::{Value, enabled, supported, yes};
+use crate::value::{Value, enabled, yes};
 
 pub const IDENTITY: Group<()> = Group {
     about: "",
@@ -25,7 +25,7 @@ pub const IDENTITY: Group<()> = Group {
             &["vgpu_driver_capability.heterogenous_multivGPU"],
             Plain,
             "Whether the driver can run vGPUs of different types on one GPU.",
-            |row| row.driver.heterogeneous_vgpus().map(supported),
+            |row| row.driver.heterogeneous_vgpus().map(flag),
         ),
         field(
             &["count"],
@@ -100,10 +100,14 @@ pub const IDENTITY: Group<()> = Group {
     ],
 };
 
+/// What NVML answers to whether something can be done, as it came: the queries
+/// have 1 and 0 where the report has words.
+fn flag(number: u32) -> Value {
+    number.cast_signed().into()
+}
+
 fn vgpu(row: &Row<()>, capability: u32) -> Reading<Value> {
-    row.gpu
-        .vgpu_capability(capability)
-        .map(|can| supported(can != 0))
+    row.gpu.vgpu_capability(capability).map(flag)
 }
 
 pub const VGPU: Group<()> = Group {
@@ -143,7 +147,7 @@ pub const VGPU: Group<()> = Group {
             &["vgpu_device_capability.mig_timeSlicing_mode"],
             Plain,
             "Whether time-sliced vGPUs on MIG instances are switched on.",
-            |row| row.gpu.vgpu_capability(11).map(|on| enabled(on != 0)),
+            |row| vgpu(row, 11),
         ),
     ],
 };

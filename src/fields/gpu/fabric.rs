@@ -86,9 +86,8 @@ fn registered(row: &Row<()>, fact: fn(Fabric) -> Reading<Value>) -> Reading<Valu
 }
 
 /// One of the health mask's flags: 0 not reported, 1 true, 2 false.
-fn health(row: &Row<()>, shift: u32, words: [&'static str; 2]) -> Reading<Value> {
-    let mask = row.gpu.fabric()?.health_mask;
-    Ok(match mask >> shift & 3 {
+fn health(fabric: Fabric, shift: u32, words: [&'static str; 2]) -> Reading<Value> {
+    Ok(match fabric.health_mask >> shift & 3 {
         1 => Value::word(words[0]),
         2 => Value::word(words[1]),
         _ => NOT_AVAILABLE,
@@ -137,45 +136,46 @@ pub const FABRIC: Group<()> = Group {
             Plain,
             "Health in one word.",
             |row| {
-                word(
-                    row.gpu.fabric()?.health_summary.into(),
-                    &["N/A", "Healthy", "Unhealthy", "Limited Capacity"],
-                )
+                registered(row, |fabric| {
+                    word(
+                        fabric.health_summary.into(),
+                        &["N/A", "Healthy", "Unhealthy", "Limited Capacity"],
+                    )
+                })
             },
         ),
         field(
             &["fabric.health.bandwidth"],
             Plain,
             "Whether the bandwidth is full or degraded.",
-            |row| health(row, 0, ["Degraded", "Full"]),
+            |row| registered(row, |fabric| health(fabric, 0, ["Degraded", "Full"])),
         ),
         field(
             &["fabric.health.route_recovery_in_progress"],
             Plain,
             "Whether a route is being mended.",
-            |row| health(row, 2, ["True", "False"]),
+            |row| registered(row, |fabric| health(fabric, 2, ["True", "False"])),
         ),
         field(
             &["fabric.health.route_unhealthy"],
             Plain,
             "Whether a route is broken.",
-            |row| health(row, 4, ["True", "False"]),
+            |row| registered(row, |fabric| health(fabric, 4, ["True", "False"])),
         ),
         field(
             &["fabric.health.access_timeout_recovery"],
             Plain,
             "Whether accesses that timed out are being mended.",
-            |row| health(row, 6, ["True", "False"]),
+            |row| registered(row, |fabric| health(fabric, 6, ["True", "False"])),
         ),
         field(
             &["fabric.health.incorrect_configuration"],
             Plain,
             "What is wrong with the configuration.",
             |row| {
-                word(
-                    row.gpu.fabric()?.health_mask >> 8 & 15,
-                    INCORRECT_CONFIGURATION,
-                )
+                registered(row, |fabric| {
+                    word(fabric.health_mask >> 8 & 15, INCORRECT_CONFIGURATION)
+                })
             },
         ),
         // NVML has no such flag; the real tool answers so on every board seen.
@@ -244,7 +244,8 @@ pub const PLATFORM: Group<()> = Group {
             "GUID in the fabric, in hex.",
             |row| {
                 let [a, b, c, d, e, f, g, h, ..] = row.gpu.platform()?.fabric_guid;
-                Ok(Value::Hex(u64::from_le_bytes([a, b, c, d, e, f, g, h]), 16))
+                let guid = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+                Ok(format!("{guid:#018x}").into())
             },
         ),
         field(
