@@ -6,11 +6,12 @@
 //! that it does not know matter. So which message a bad line earns depends on
 //! the form that got it.
 //!
-//! Arguments are read as words that end at each `=`: `-q=-x` is `-q -x`, and a
-//! value may follow its option after `=` or after a space. A word that is an
-//! option of the form is never a value: `-i -q` lacks its value, while
-//! `-i --nothing` asks for a GPU of that name. A value is taken to the end of
-//! its argument, even where a further `=` begins another word.
+//! What follows the `=` of an option is its value, or, where it takes none, the
+//! next word: `-q=-x` is `-q -x`, and a value may follow its option after `=` or
+//! after a space. A word that is an option of the form is never a value: `-i -q`
+//! lacks its value, while `-i --nothing` asks for a GPU of that name. A value,
+//! and a word that the form does not know, go to the end of their argument,
+//! whatever `=` is in them. (R550 also read what follows a `=` there.)
 
 pub mod number;
 pub mod options;
@@ -18,6 +19,7 @@ pub mod subcommand;
 pub mod timeout;
 
 use std::ffi::OsString;
+use std::iter::Peekable;
 
 use crate::error::{Error, Status};
 use options::{GROUPS, Opt, Takes};
@@ -206,12 +208,12 @@ impl Line {
         while let Some(word) = words.next() {
             let Some(option) = form.option(word.name) else {
                 line.stranger.get_or_insert_with(|| word.rest.to_owned());
+                end_argument(&mut words);
                 continue;
             };
             let value = match words.next_if(|next| form.can_follow(option, next)) {
                 Some(next) => {
-                    // R580 takes the argument whole; R550 also read what follows a `=` in it.
-                    while words.next_if(|word| !word.begins).is_some() {}
+                    end_argument(&mut words);
                     let value = read_value(option.takes, next.rest);
                     if matches!(option.takes, Takes::Int | Takes::Uint) {
                         line.warnings += number::warning(next.rest);
@@ -279,6 +281,7 @@ fn whole_file(arguments: &[String]) -> Result<(), Error> {
         if is_file(&word) && words.next_if(|next| !is_file(next)).is_none() {
             return Err(missing_value(word.rest));
         }
+        end_argument(&mut words);
     }
     Ok(())
 }
@@ -331,6 +334,11 @@ struct Word<'a> {
 
 fn words_of(arguments: &[String]) -> impl Iterator<Item = Word<'_>> {
     arguments.iter().flat_map(|argument| words(argument))
+}
+
+/// Leaves out what is left of the argument whose words were read last.
+fn end_argument<'a>(words: &mut Peekable<impl Iterator<Item = Word<'a>>>) {
+    while words.next_if(|word| !word.begins).is_some() {}
 }
 
 fn words(argument: &str) -> impl Iterator<Item = Word<'_>> {

@@ -480,3 +480,83 @@ fn without_threads_the_answer_is_the_same() {
         "{timed:?}"
     );
 }
+
+#[test]
+fn what_a_gpu_can_do_for_vgpus_is_shown_as_the_number_that_came() {
+    let capable = made(
+        "capable",
+        "inherits = \"rich\"\nvgpu.driver_capability.0 = 2\n[gpu.0.vgpu.capability]\n0 = 0xFFFFFFFF\n11 = 3\n",
+    );
+    let query = "--query-gpu=vgpu_driver_capability.heterogenous_multivGPU,vgpu_device_capability.fractional_multiVgpu,\
+        vgpu_device_capability.heterogeneous_timeSlice_profile,vgpu_device_capability.heterogeneous_timeSlice_sizes,\
+        vgpu_device_capability.homogeneous_placements,vgpu_device_capability.mig_timeSlicing,\
+        vgpu_device_capability.mig_timeSlicing_mode";
+    for (simulated, numbers) in [
+        (
+            "rich",
+            "1, 1, 0, 1, [N/A], 1, 1\n1, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]\n",
+        ),
+        (
+            &capable,
+            "2, -1, 0, 1, [N/A], 1, 3\n2, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]\n",
+        ),
+    ] {
+        let shown = shown(simulated, &[query, "--format=csv,noheader"]);
+        assert_eq!(shown, numbers, "{simulated}");
+    }
+}
+
+#[test]
+fn only_a_gpu_that_is_in_its_fabric_has_a_health() {
+    let query = "--query-gpu=fabric.state,fabric.health.summary,fabric.health.bandwidth,\
+        fabric.health.route_recovery_in_progress,fabric.health.route_unhealthy,\
+        fabric.health.access_timeout_recovery,fabric.health.incorrect_configuration,\
+        fabric.health.partition_assigned";
+    let state = |name: &str, number: u32| {
+        let text = format!(
+            "inherits = \"rich\"\n[gpu.0.fabric]\nstate = {number}\nstatus = 0\nhealth_mask = 0x255\n"
+        );
+        shown(
+            &made(name, &text),
+            &["-i", "0", query, "--format=csv,noheader"],
+        )
+    };
+    let none = "N/A, N/A, N/A, N/A, N/A, N/A, N/A";
+    assert_eq!(state("fabric-1", 1), format!("Not Started, {none}\n"));
+    assert_eq!(state("fabric-2", 2), format!("In Progress, {none}\n"));
+    assert_eq!(
+        state("fabric-3", 3),
+        "Completed, Limited Capacity, Degraded, True, True, True, Incorrect SysGuid, N/A\n"
+    );
+}
+
+#[test]
+fn the_guid_in_the_fabric_is_in_small_letters() {
+    let guid = [
+        "-i",
+        "0",
+        "--query-gpu=platform.gpu_fabric_guid",
+        "--format=csv,noheader",
+    ];
+    assert_eq!(shown("rich", &guid), "0xefcdab8967452301\n");
+}
+
+#[test]
+fn a_page_retired_nobody_knows_when_has_no_time() {
+    let shown = shown(
+        "rich",
+        &[
+            "-i",
+            "1",
+            "--query-retired-pages=retired_pages.address,retired_pages.timestamp",
+            "--format=csv",
+        ],
+    );
+    assert_eq!(
+        shown,
+        "retired_pages.address, retired_pages.timestamp\n\
+         0x000000000004c2b1, Sat Jun  1 12:00:00 2024\n\
+         0x00000000001f08e4, Fri Nov  1 00:00:05 2024\n\
+         0x0fffffffffff0000, N/A\n"
+    );
+}

@@ -45,6 +45,9 @@ fn the_report_does_not_know_an_option() {
         ("-q=0", "0"),
         ("-q=0=1", "0=1"),
         ("-i a=b --bogus", "--bogus"),
+        ("-i a=-pm --bogus", "--bogus"),
+        ("bogus=-pm 1", "bogus=-pm"),
+        ("bogus=-L", "bogus=-L"),
         ("-l --nothing", "--nothing"),
         ("-t 0 -t 1", "-t"),
     ] {
@@ -59,7 +62,6 @@ fn other_forms_do_not_know_an_option() {
     for (line, status, option) in [
         ("stats -c 1 -d pwrDraw", 255, "stats"),
         ("-pm 1 -q", 255, "-q"),
-        ("bogus=-pm 1", 255, "bogus=-pm"),
         (
             "-i 0 -i 0 --query-gpu=index --format=csv",
             255,
@@ -119,6 +121,9 @@ fn values_are_missing() {
         ("-i", "-i"),
         ("-i -q", "-i"),
         ("-i=-q", "-i=-q"),
+        ("-f=-i", "-f=-i"),
+        ("-i=-f", "-i=-f"),
+        ("-f -i", "-i"),
         ("-q -d", "-d"),
         ("-f", "-f"),
         ("-col", "-col"),

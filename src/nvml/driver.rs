@@ -160,12 +160,12 @@ impl Driver {
         system::process_name(self.library, pid)
     }
 
-    /// Whether the driver can mix vGPU types on one GPU,
+    /// Whether the driver can mix vGPU types on one GPU: 1 when it can, 0 when not,
     /// `nvmlGetVgpuDriverCapabilities`.
-    pub fn heterogeneous_vgpus(&self) -> Reading<bool> {
+    pub fn heterogeneous_vgpus(&self) -> Reading<u32> {
         const HETEROGENEOUS_MULTI_VGPU: u32 = 0;
         let f = function!(nvmlGetVgpuDriverCapabilities);
-        system::get_for(f, self.library, HETEROGENEOUS_MULTI_VGPU).map(|can: u32| can != 0)
+        system::get_for(f, self.library, HETEROGENEOUS_MULTI_VGPU)
     }
 
     /// How many S-class units are attached, `nvmlUnitGetCount`.

@@ -58,7 +58,10 @@ const VGPU_CAPABILITY: (&str, &str) = ("vGPU Driver Capability", "vgpu_driver_ca
 const HETEROGENEOUS: Line = Line {
     label: "    Heterogenous Multi-vGPU",
     tag: "heterogenous_multivGPU",
-    get: |moment| moment.driver.heterogeneous_vgpus().map(supported),
+    get: |moment| {
+        let can = moment.driver.heterogeneous_vgpus()?;
+        Ok(supported(can != 0))
+    },
 };
 
 const ATTACHED_GPUS: Line = Line {

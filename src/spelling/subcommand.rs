@@ -5,7 +5,7 @@
 use std::ffi::OsString;
 
 use super::options::{Opt, Takes};
-use super::{Word, number, words_of};
+use super::{Word, end_argument, number, words_of};
 use crate::error::{Error, Status};
 use crate::help;
 
@@ -122,7 +122,8 @@ struct Given {
 }
 
 impl Line {
-    /// A word that is one of the options is never a value.
+    /// A word that is one of the options is never a value; a value goes to the end
+    /// of its argument.
     fn scan(subcommand: &'static Subcommand, arguments: &[OsString]) -> Self {
         let text: Vec<String> = arguments
             .iter()
@@ -144,6 +145,7 @@ impl Line {
         while let Some(word) = words.next() {
             let Some(option) = find(&word) else {
                 line.stranger.get_or_insert_with(|| word.rest.to_owned());
+                end_argument(&mut words);
                 continue;
             };
             let value = match option.takes {
@@ -152,6 +154,9 @@ impl Line {
                     .next_if(|next| find(next).is_none())
                     .map(|value| value.rest.to_owned()),
             };
+            if value.is_some() {
+                end_argument(&mut words);
+            }
             let is_number = match (option.takes, &value) {
                 (Takes::Long, Some(text)) => number::long(text).is_some(),
                 (Takes::Wide, Some(text)) => number::wide(text).is_some(),
@@ -316,7 +321,7 @@ mod tests {
             ("-m bogus", "Option \"bogus\" is not recognized.\n"),
             ("-m=3", "Option \"3\" is not recognized.\n"),
             ("-x=3", "Option \"-x=3\" is not recognized.\n"),
-            ("-i 0=x", "Option \"x\" is not recognized.\n"),
+            ("-m=3=-m", "Option \"3=-m\" is not recognized.\n"),
             ("-c", "Option \"-c\" is missing its value.\n"),
             ("-c=-m", "Option \"-c=-m\" is missing its value.\n"),
             ("-c -h", "Option \"-c\" is missing its value.\n"),
@@ -347,6 +352,13 @@ mod tests {
             panic!("refused")
         };
         assert_eq!((line.number("cpu"), line.text("o")), (Some(0), Some("x")));
+        for text in ["-i 0=x", "--id=0=x"] {
+            assert_eq!(
+                read(text).ok().as_ref().and_then(|line| line.text("id")),
+                Some("0=x")
+            );
+        }
+        assert!(read("-i 0=-m").is_ok_and(|line| !line.has("matrix")));
     }
 
     #[test]

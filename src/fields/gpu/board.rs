@@ -25,11 +25,7 @@ pub const IDENTITY: Group<()> = Group {
             &["vgpu_driver_capability.heterogenous_multivGPU"],
             Plain,
             "Whether the driver can run vGPUs of different types on one GPU.",
-            |row| {
-                row.driver
-                    .heterogeneous_vgpus()
-                    .map(|can| u8::from(can).into())
-            },
+            |row| row.driver.heterogeneous_vgpus().map(flag),
         ),
         field(
             &["count"],
@@ -104,9 +100,14 @@ pub const IDENTITY: Group<()> = Group {
     ],
 };
 
-/// A capability as NVML's number, which is 0 or 1.
+/// What NVML answers to whether something can be done, as it came: the queries
+/// have 1 and 0 where the report has words.
+fn flag(number: u32) -> Value {
+    number.cast_signed().into()
+}
+
 fn vgpu(row: &Row<()>, capability: u32) -> Reading<Value> {
-    row.gpu.vgpu_capability(capability).map(Value::from)
+    row.gpu.vgpu_capability(capability).map(flag)
 }
 
 pub const VGPU: Group<()> = Group {

@@ -51,6 +51,15 @@ fn client() {
                 }
                 "persistence" => nvml.nvmlDeviceGetPersistenceMode(device, &raw mut number),
                 "persistence-off" => nvml.nvmlDeviceSetPersistenceMode(device, 0),
+                "mode" => {
+                    nvml.nvmlDeviceGetGpuOperationMode(device, &raw mut number, ptr::null_mut())
+                }
+                "next-mode" => {
+                    nvml.nvmlDeviceGetGpuOperationMode(device, ptr::null_mut(), &raw mut number)
+                }
+                "no-mode" => {
+                    nvml.nvmlDeviceGetGpuOperationMode(device, ptr::null_mut(), ptr::null_mut())
+                }
                 "module" if nvml.nvmlDeviceGetModuleId.is_err() => 13,
                 "module" => nvml.nvmlDeviceGetModuleId(device, &raw mut number),
                 _ => panic!("no step {step}"),
@@ -215,6 +224,14 @@ fn every_function_of_the_newest_header_is_exported() {
     let missing: Vec<_> = names.iter().filter(|name| !is_there(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(!is_there("nvmlDeviceGetNoSuchThing"));
+}
+
+#[test]
+fn one_of_two_modes_may_be_asked_for_alone() {
+    let answers = client_on("rich", "init handle mode next-mode no-mode", &[]);
+    assert!(answers[2].starts_with("mode 0 1 "), "{}", answers[2]);
+    assert!(answers[3].starts_with("next-mode 0 2 "), "{}", answers[3]);
+    assert!(answers[4].starts_with("no-mode 2 "), "{}", answers[4]);
 }
 
 #[test]

@@ -75,44 +75,35 @@ versioned! {
     nvmlDeviceGetVgpuHeterogeneousMode: nvmlVgpuHeterogeneousMode_t { mode = "virtualization.heterogeneous" }
 }
 
-/// The driver model now and after a restart; either may be null, but not both.
+/// A mode now and after a restart; either may be null, but not both.
 ///
 /// # Safety
 /// Each is null or valid.
-unsafe fn driver_models(gpu: &Gpu, current: *mut c_uint, pending: *mut c_uint) -> Answer<()> {
-    if current.is_null() && pending.is_null() {
+unsafe fn modes(gpu: &Gpu, modes: [(*mut c_uint, &str); 2]) -> Answer<()> {
+    if modes.iter().all(|(out, _)| out.is_null()) {
         return Err(INVALID_ARGUMENT);
     }
-    for (out, key) in [
-        (current, "driver_model.current"),
-        (pending, "driver_model.pending"),
-    ] {
-        let model = gpu.read(key)?;
+    for (out, key) in modes {
+        let mode = gpu.read(key)?;
         if !out.is_null() {
             // SAFETY: by the caller's word.
-            unsafe { put(out, model)? };
+            unsafe { put(out, mode)? };
         }
     }
     Ok(())
 }
 
 device_calls! {
-    // nvidia-smi asks for one of the modes with null for the other.
-    nvmlDeviceGetGpuOperationMode(gpu, current: *mut c_uint, pending: *mut c_uint) {
-        for (out, key) in [(current, "operation_mode.current"), (pending, "operation_mode.pending")] {
-            if !out.is_null() {
-                put(out, gpu.read(key)?)?;
-            }
-        }
-        Ok(())
-    }
-
     nvmlDeviceGetDriverModel(gpu, current: *mut c_uint, pending: *mut c_uint) {
-        driver_models(&gpu, current, pending)
+        modes(&gpu, [(current, "driver_model.current"), (pending, "driver_model.pending")])
     }
 
     nvmlDeviceGetDriverModel_v2(gpu, current: *mut c_uint, pending: *mut c_uint) {
-        driver_models(&gpu, current, pending)
+        modes(&gpu, [(current, "driver_model.current"), (pending, "driver_model.pending")])
+    }
+
+    nvmlDeviceGetGpuOperationMode(gpu, current: *mut c_uint, pending: *mut c_uint) {
+        modes(&gpu, [(current, "operation_mode.current"), (pending, "operation_mode.pending")])
     }
 
     nvmlDeviceGetIndex(gpu, index: *mut c_uint) {
