@@ -190,8 +190,6 @@ pub enum Unit {
     KilobytesPerSecond,
     /// Seconds.
     Seconds,
-    /// Milliwatts a second.
-    MilliwattsPerSecond,
     /// Banks of memory.
     Banks,
 }
@@ -210,7 +208,6 @@ impl Unit {
             Self::Celsius => "C",
             Self::KilobytesPerSecond => "KB/s",
             Self::Seconds => "sec",
-            Self::MilliwattsPerSecond => "mW/s",
             Self::Banks => "bank(s)",
         }
     }

@@ -455,7 +455,7 @@ fn power_smoothing_has_shares_and_rates_of_whole_and_of_broken_numbers() {
         "Max % TMP Floor : 56.79%",
         "HW Lifetime % Remaining : 99.123456789012%",
         "% TMP Floor : 12.00%",
-        "Ramp Up Rate : 1500.50 W/s",
+        "Ramp Up Rate : 1.50 W/s",
         "Ramp Down Rate : 1.50 W/s",
     ] {
         assert!(

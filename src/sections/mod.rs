@@ -17,7 +17,7 @@ mod processes;
 mod retirement;
 mod row;
 mod samples;
-mod smoothing;
+pub mod smoothing;
 mod temperature;
 mod words;
 

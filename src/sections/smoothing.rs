@@ -21,29 +21,28 @@ fn field(asked: &Asked<()>, id: u32) -> Reading<FieldNumber> {
 }
 
 /// A number; watts come as floating-point numbers.
-fn reading(asked: &Asked<()>, id: u32) -> Reading<Value> {
-    Ok(match field(asked, id)? {
+pub fn plain(number: FieldNumber) -> Value {
+    match number {
         FieldNumber::Whole(number) => number.into(),
         FieldNumber::Real(number) => Value::Hundredths(number),
-    })
+    }
 }
 
 /// Percent, with so many decimals.
-fn percent(asked: &Asked<()>, id: u32, decimals: usize) -> Reading<Value> {
-    let number = match field(asked, id)? {
-        FieldNumber::Whole(number) => number as f64,
-        FieldNumber::Real(number) => number,
-    };
-    Ok(format!("{number:.decimals$}%").into())
+pub fn percent(number: FieldNumber, decimals: usize) -> Value {
+    format!("{:.decimals$}%", real(number)).into()
 }
 
-/// Watts a second: whole numbers are milliwatts, as NVML's header has it.
-fn rate(asked: &Asked<()>, id: u32) -> Reading<Value> {
-    let watts = match field(asked, id)? {
-        FieldNumber::Whole(milliwatts) => milliwatts as f64 / 1000.0,
-        FieldNumber::Real(watts) => watts,
-    };
-    Ok(format!("{watts:.2} W/s").into())
+/// Watts a second, of which NVML tells thousandths.
+pub fn rate(number: FieldNumber) -> Value {
+    format!("{:.2} W/s", real(number) / 1000.0).into()
+}
+
+fn real(number: FieldNumber) -> f64 {
+    match number {
+        FieldNumber::Whole(number) => number as f64,
+        FieldNumber::Real(number) => number,
+    }
 }
 
 fn flag(asked: &Asked<()>, id: u32) -> Reading<bool> {
@@ -62,16 +61,20 @@ macro_rules! rows {
 
 macro_rules! row {
     ($label:literal, $tag:expr, Percent, $id:literal) => {
-        line($label, $tag, |asked| percent(asked, $id, 2))
+        line($label, $tag, |asked| {
+            field(asked, $id).map(|number| percent(number, 2))
+        })
     };
     ($label:literal, $tag:expr, FinePercent, $id:literal) => {
-        line($label, $tag, |asked| percent(asked, $id, 12))
+        line($label, $tag, |asked| {
+            field(asked, $id).map(|number| percent(number, 12))
+        })
     };
     ($label:literal, $tag:expr, Rate, $id:literal) => {
-        line($label, $tag, |asked| rate(asked, $id))
+        line($label, $tag, |asked| field(asked, $id).map(rate))
     };
     ($label:literal, $tag:expr, $unit:ident, $id:literal) => {
-        number($label, $tag, $unit, |asked| reading(asked, $id))
+        number($label, $tag, $unit, |asked| field(asked, $id).map(plain))
     };
 }
 
@@ -90,7 +93,7 @@ pub const SMOOTHING: &[Row<()>] = &[group_or_word(
             |asked| flag(asked, 280).map(yes),
         ),
         line("Privilege Level", "power_smoothing_priv_level", |asked| {
-            reading(asked, 252)
+            field(asked, 252).map(plain)
         }),
         line(
             "Immediate Ramp Down",
@@ -106,7 +109,7 @@ pub const SMOOTHING: &[Row<()>] = &[group_or_word(
         line(
             "Active Preset Profile Number",
             "power_smoothing_active_profile",
-            |asked| reading(asked, 264),
+            |asked| field(asked, 264).map(plain),
         ),
         group(
             "Admin Overrides",

@@ -34,15 +34,8 @@ pub static POWER_PROFILES: Subcommand = Subcommand {
 /// What `power-profiles` asks for.
 #[derive(Debug, PartialEq)]
 enum Profiles {
-    /// `-l`: the profiles that there are; `-ld`: with what is known of them.
-    List {
-        /// `-ld`.
-        detailed: bool,
-    },
-    /// `-gr`: those asked for.
-    Requested,
-    /// `-ge`: those in force.
-    Enforced,
+    /// `-l`, `-ld`, `-gr`, `-ge`: the words of those that the line has.
+    Show(Vec<&'static str>),
     /// `-sr`: ask for these too.
     Request(Vec<u32>),
     /// `-cr`: ask for these no longer, or for none.
@@ -60,7 +53,11 @@ fn power_profiles(line: &Line) -> anyhow::Result<()> {
 }
 
 fn read(line: &Line) -> Result<Profiles, Error> {
-    let [word] = asked(line)[..] else {
+    let words = asked(line);
+    if words.iter().all(|word| SHOWN.contains(word)) {
+        return Ok(Profiles::Show(words));
+    }
+    let [word] = words[..] else {
         return Err(one_at_a_time());
     };
     let numbers = || match line.text(word) {
@@ -70,10 +67,6 @@ fn read(line: &Line) -> Result<Profiles, Error> {
         None => Ok(None),
     };
     Ok(match word {
-        "list" => Profiles::List { detailed: false },
-        "list-detailed" => Profiles::List { detailed: true },
-        "get-requested" => Profiles::Requested,
-        "get-enforced" => Profiles::Enforced,
         "set-requested" => Profiles::Request(numbers()?.unwrap_or_default()),
         _ => Profiles::Clear(numbers()?),
     })
@@ -90,13 +83,7 @@ fn profile_numbers(text: &str) -> Option<Vec<u32>> {
 /// Does what the line asks for.
 fn profiles(gpus: &[Gpu], asked: &Profiles, dry_run: bool, say: Say) -> Result<(), Error> {
     match asked {
-        Profiles::List { detailed } => ask(gpus, say, |gpu| supported(gpu, *detailed)),
-        Profiles::Requested => ask(gpus, say, |gpu| {
-            current(gpu, |(requested, _)| requested, NONE_REQUESTED)
-        }),
-        Profiles::Enforced => ask(gpus, say, |gpu| {
-            current(gpu, |(_, enforced)| enforced, NONE_ENFORCED)
-        }),
+        Profiles::Show(words) => show(gpus, words, say),
         Profiles::Request(wanted) => {
             request(&named(gpus)?, wanted, dry_run, say)?;
             end(dry_run, say);
@@ -110,12 +97,23 @@ fn profiles(gpus: &[Gpu], asked: &Profiles, dry_run: bool, say: Say) -> Result<(
     }
 }
 
+/// The options that change nothing; a line may have several.
+const SHOWN: &[&str] = &["list", "list-detailed", "get-requested", "get-enforced"];
+
 /// Tells what each GPU answers.
-fn ask(gpus: &[Gpu], say: Say, question: impl Fn(&Gpu) -> Reading<String>) -> Result<(), Error> {
+fn show(gpus: &[Gpu], words: &[&str], say: Say) -> Result<(), Error> {
     for gpu in gpus {
         gpu.device()
             .map_err(|why| Error::no_handle(gpu.index(), why))?;
-        say(&question(gpu).map_err(unread)?);
+        for word in words {
+            let answer = match *word {
+                "list" => supported(gpu, false),
+                "list-detailed" => supported(gpu, true),
+                "get-requested" => current(gpu, |(requested, _)| requested, NONE_REQUESTED),
+                _ => current(gpu, |(_, enforced)| enforced, NONE_ENFORCED),
+            };
+            say(&answer.map_err(unread)?);
+        }
     }
     Ok(())
 }
@@ -144,9 +142,7 @@ fn supported(gpu: &Gpu, detailed: bool) -> Reading<String> {
             let priority = profile.priority.map(|priority| priority.to_string());
             let priority = priority.as_deref().unwrap_or("N/A");
             text += &format!("\tPriority: {priority}\n");
-            if !profile.conflicts.is_empty() {
-                text += "\tConflicts with:\n";
-            }
+            text += "\tConflicts with:\n";
             for conflict in profile.conflicts {
                 text += &format!("\t\t{}", line(conflict));
             }
@@ -230,7 +226,7 @@ mod tests {
 
     #[test]
     fn one_thing_is_asked_for() {
-        for text in ["-l -ld", "-sr", "-sr x", "-sr 1 -cr 2"] {
+        for text in ["-l -sr 1", "-sr", "-sr x", "-sr 1 -cr 2"] {
             assert!(refused(&POWER_PROFILES, text, read), "{text}");
         }
     }

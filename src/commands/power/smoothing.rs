@@ -6,10 +6,11 @@ use crate::error::{Error, Status};
 use crate::nvml::{FieldNumber, Gpu, Missing, Reading};
 use crate::output;
 use crate::render::spelt;
+use crate::sections::smoothing::{percent, plain, rate};
 use crate::spelling::options::Takes::{Nothing, Text};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::spelling::uint;
-use crate::value::{Unit, Value};
+use crate::value::Unit;
 
 /// `power-smoothing`.
 #[rustfmt::skip]
@@ -64,7 +65,7 @@ enum Setting {
 }
 
 /// A value of a preset profile.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Parameter {
     /// The word of its option.
     word: &'static str,
@@ -75,25 +76,33 @@ struct Parameter {
     scale: f64,
     /// `NVML_FI_PWR_SMOOTHING_PROFILE_*`, which tells it.
     field: u32,
-    /// The unit of the field.
-    unit: Unit,
+    /// How it is spelt.
+    spell: fn(Reading<FieldNumber>) -> String,
+}
+
+impl PartialEq for Parameter {
+    fn eq(&self, other: &Self) -> bool {
+        self.word == other.word
+    }
 }
 
 #[rustfmt::skip]
 static PARAMETERS: &[Parameter] = &[
-    Parameter { word: PERCENT, label: "% TMP Floor", id: 0, scale: 1.0, field: 260, unit: Unit::Percent },
-    Parameter { word: "ramp-up-rate", label: "Ramp Up Rate", id: 1, scale: 1000.0, field: 261, unit: Unit::MilliwattsPerSecond },
-    Parameter { word: "ramp-down-rate", label: "Ramp Down Rate", id: 2, scale: 1000.0, field: 262, unit: Unit::MilliwattsPerSecond },
-    Parameter { word: "ramp-down-hysteresis", label: "Ramp Down Hysteresis", id: 3, scale: 1.0, field: 263, unit: Unit::Milliseconds },
-    Parameter { word: "secondary-power-floor", label: "Secondary Power Floor", id: 4, scale: 1000.0, field: 281, unit: Unit::Watts },
-    Parameter { word: "primary-floor-act-win-mult", label: "Primary Floor Activation Window Multiplier", id: 5, scale: 1.0, field: 282, unit: Unit::None },
-    Parameter { word: "primary-floor-tar-win-mult", label: "Primary Floor Target Window Multiplier", id: 6, scale: 1.0, field: 283, unit: Unit::None },
-    Parameter { word: "primary-floor-act-offset", label: "Primary Floor Activation Offset", id: 7, scale: 1000.0, field: 284, unit: Unit::Watts },
+    Parameter { word: PERCENT, label: "% Tmp Floor", id: 0, scale: 1.0, field: 260, spell: share },
+    Parameter { word: "ramp-up-rate", label: "Ramp Up Rate", id: 1, scale: 1000.0, field: 261, spell: pace },
+    Parameter { word: "ramp-down-rate", label: "Ramp Down Rate", id: 2, scale: 1000.0, field: 262, spell: pace },
+    Parameter { word: "ramp-down-hysteresis", label: "Ramp Down Hysteresis", id: 3, scale: 1.0, field: 263, spell: milliseconds },
+    Parameter { word: "secondary-power-floor", label: "Secondary Power Floor", id: 4, scale: 1000.0, field: 281, spell: watts },
+    Parameter { word: "primary-floor-act-win-mult", label: "Primary Floor Activation Window Multiplier", id: 5, scale: 1.0, field: 282, spell: factor },
+    Parameter { word: "primary-floor-tar-win-mult", label: "Primary Floor Target Window Multiplier", id: 6, scale: 1.0, field: 283, spell: factor },
+    Parameter { word: "primary-floor-act-offset", label: "Primary Floor Activation Offset", id: 7, scale: 1000.0, field: 284, spell: watts },
 ];
 
 /// Whether smoothing is on.
 const ENABLED: u32 = 251;
-/// How many preset profiles there are.
+/// How many preset profiles there can be.
+const PRESETS: u32 = 5;
+/// How many there are.
 const PROFILES: u32 = 259;
 /// Which of them is in force.
 const ACTIVE_PROFILE: u32 = 264;
@@ -203,8 +212,8 @@ fn set(gpus: &[Named], setting: &Setting, dry_run: bool, say: Say) -> Result<(),
                 let what = format!("{word} of power smoothing profile {profile} to {value}");
                 let (wish, done) = (format!("set {what}"), format!("Set {what}"));
                 let now = |gpu: &Gpu| {
-                    let value = preset(gpu, parameter, *profile);
-                    Ok(format!("it is {}", spelt(&value, parameter.unit)))
+                    let value = gpu.field(parameter.field, *profile);
+                    Ok(format!("it is {}", (parameter.spell)(value)))
                 };
                 change(wish, done, &now, &|gpu| {
                     let value = value / parameter.scale;
@@ -261,29 +270,41 @@ fn on_or_off(on: bool) -> String {
     ["it is disabled", "it is enabled"][usize::from(on)].to_owned()
 }
 
-/// A value of a preset profile.
-fn preset(gpu: &Gpu, parameter: &Parameter, profile: u32) -> Reading<Value> {
-    Ok(match gpu.field(parameter.field, profile)? {
-        FieldNumber::Whole(number) => Value::from(number),
-        FieldNumber::Real(number) => Value::Hundredths(number),
-    })
+fn share(number: Reading<FieldNumber>) -> String {
+    spelt(&number.map(|number| percent(number, 2)), Unit::None)
 }
 
-/// The preset profiles of each GPU.
+fn pace(number: Reading<FieldNumber>) -> String {
+    spelt(&number.map(rate), Unit::None)
+}
+
+fn milliseconds(number: Reading<FieldNumber>) -> String {
+    spelt(&number.map(plain), Unit::Milliseconds)
+}
+
+fn watts(number: Reading<FieldNumber>) -> String {
+    spelt(&number.map(plain), Unit::Watts)
+}
+
+fn factor(number: Reading<FieldNumber>) -> String {
+    spelt(&number.map(plain), Unit::None)
+}
+
+/// The preset profiles of each GPU, those that it does not have too.
 fn definitions(gpus: &[Named], say: Say) -> Result<(), Error> {
-    for (gpu, bus_id) in gpus {
-        let count = match gpu.field_number(PROFILES, 0) {
+    for (gpu, _) in gpus {
+        match gpu.field_number(PROFILES, 0) {
+            Ok(_) => {}
             // As the real one ends.
             Err(Missing::NotSupported) => return Err(Error::new(Status::Success, UNSUPPORTED)),
-            count => count.and_then(|count| u32::try_from(count).map_err(|_| Missing::UNKNOWN)),
-        };
-        let count = count.map_err(unread)?;
-        let mut text = format!("GPU {bus_id}\n");
-        for profile in 0..count {
-            text += &format!("    Profile {profile}\n");
+            Err(missing) => return Err(unread(missing)),
+        }
+        let mut text = String::new();
+        for profile in 0..PRESETS {
+            text += &format!("    Preset Profile {profile} Definition\n");
             for parameter in PARAMETERS {
-                let value = spelt(&preset(gpu, parameter, profile), parameter.unit);
-                text += &format!("        {:<43}: {value}\n", parameter.label);
+                let value = (parameter.spell)(gpu.field(parameter.field, profile));
+                text += &format!("            {:<43}: {value}\n", parameter.label);
             }
         }
         say(&text);
