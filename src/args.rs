@@ -259,6 +259,18 @@ impl Args {
         }
     }
 
+    /// Whether not even a number of samples (`-c`) ends it.
+    pub fn is_uncounted(&self) -> bool {
+        let counted = |name, args: &[OsString]| {
+            let line = commands::subcommand(name).and_then(|known| known.read(args).ok());
+            line.is_none_or(|line| line.commands().contains(&"count"))
+        };
+        match &self.command {
+            Command::Subcommand { name, args } if counted(name, args) => false,
+            _ => self.is_endless(),
+        }
+    }
+
     /// Those GPUs, and nothing else.
     pub fn of(ids: Option<String>) -> Self {
         Self {

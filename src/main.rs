@@ -27,7 +27,7 @@ use signal_hook::low_level;
 
 use crate::args::{Args, Change, Command, Interval};
 use crate::commands::modify::reset::{Facts, Reset};
-use crate::commands::repeat::repeat;
+use crate::commands::repeat::{self, repeat};
 use crate::commands::{led, list, log, modify, query, summary, version};
 use crate::error::{Error, Status};
 use crate::kernel::Kernel;
@@ -51,6 +51,11 @@ fn answer() -> u8 {
         Ok(line) => line,
         Err(error) => return report(&error.into()),
     };
+    if args.is_uncounted() {
+        // A loop ends well also while the driver wakes up. Where that is not to be
+        // had, the loop says so.
+        let _ = repeat::end_on_signals();
+    }
     if let Some(limit) = limit {
         if let Some(status) = overseer::oversee(args.is_endless()) {
             return status;

@@ -82,7 +82,7 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
             });
             for ((gpu, _), lines) in gpus.iter().zip(lines) {
                 for cells in lines {
-                    scroll.line(time, gpu.index(), &cells, "", out);
+                    scroll.line(time, gpu.index(), &cells, Ok(""), out);
                 }
             }
         },

@@ -1,6 +1,7 @@
 //! Loops: the same answer again and again, without drift.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use jiff::ZonedDateTime as Time;
@@ -90,15 +91,21 @@ fn next(due: Instant, every: Duration, now: Instant) -> Option<Instant> {
 
 /// The real tool ends a loop on these signals with status 0. So does nvsmi at
 /// once, but for an answer that is being written: that is finished, unless a
-/// second signal comes.
+/// second signal comes. To ask for it twice is to ask once.
 pub fn end_on_signals() -> io::Result<()> {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    if ASKED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
     let ending = move || {
         if signals.forever().next().is_some() {
             end_when(|| signals.pending().next().is_some());
         }
     };
-    std::thread::Builder::new().spawn(ending).map(drop)
+    std::thread::Builder::new().spawn(ending)?;
+    ASKED.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 /// Ends at once, but for an answer that is being written.
