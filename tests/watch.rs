@@ -443,3 +443,45 @@ fn a_count_beyond_all_numbers_is_no_end() {
         "{refused}"
     );
 }
+
+/// nvidia-smi does not begin without the handles of all GPUs.
+#[test]
+fn a_gpu_that_comes_back_is_shown_again() {
+    let fault = "function = 'nvmlDeviceGetHandle*', gpu = 3, until = 2, code = 'GPU_IS_LOST'";
+    let query = "--query-gpu=index,power.draw";
+    let lines: [(&[&str], &str); 4] = [
+        (&["dmon", "-s", "p"], "    3    697     67     73 "),
+        (
+            &["pmon", "-s", "m"],
+            "    3      48213     C  76920      0    python         ",
+        ),
+        (
+            &[query, "--format=csv,noheader,nounits", "-l", "1"],
+            "3, 697.88",
+        ),
+        (
+            &["-q", "-d", "PIDS", "-l", "1"],
+            "        Process ID                        : 48213",
+        ),
+    ];
+    for (args, row) in lines {
+        let mut view = hurried("h100x8", BEGINS)
+            .env("NVSMI_SIMULATOR_FAULT", fault)
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("nvsmi runs");
+        let shown = BufReader::new(view.stdout.take().expect("a pipe")).lines();
+        let mut shown = shown.map(|line| line.expect("a line")).take(2000);
+        assert!(shown.any(|line| line == row), "{args:?}");
+        view.kill().expect("it runs");
+        view.wait().expect("its end");
+    }
+    for (samples, status) in [("2", 15), ("3", 0)] {
+        let mut view = hurried("h100x8", BEGINS);
+        view.env("NVSMI_SIMULATOR_FAULT", fault);
+        let ended = view.args(["dmon", "-c", samples]).output();
+        let code = ended.expect("nvsmi runs").status.code();
+        assert_eq!(code, Some(status), "{samples} samples");
+    }
+}
