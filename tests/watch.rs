@@ -223,6 +223,9 @@ fn mig_devices_that_cannot_be_listed_are_told_of_in_the_exit_status() {
         ("nvmlDeviceGetMaxMigDeviceCount", "GPU_IS_LOST", 15),
         ("nvmlDeviceGetMigDeviceHandleByIndex", "GPU_IS_LOST", 15),
         ("nvmlDeviceGetMigDeviceHandleByIndex", "NO_PERMISSION", 4),
+        ("nvmlDeviceGetMigMode", "UNKNOWN", 255),
+        ("nvmlDeviceGetMigMode", "GPU_IS_LOST", 15),
+        ("nvmlDeviceGetMigMode", "NOT_SUPPORTED", 0),
     ];
     for (function, code, status) in faults {
         let path = scratch(&format!("unlisted-{function}-{code}.toml"));

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::present::if_any;
 use super::repeat::{Pace, repeat};
 use crate::args::{Args, COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
 use crate::error::Error;
@@ -140,7 +141,8 @@ impl View {
     /// without any has a line in any case.
     fn lines<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Vec<Cells> {
         let migs = match self.levels.mig {
-            true => gpu.mig_devices(),
+            // A mode that cannot be read does not say that there are none.
+            true => if_any(gpu.mig().map(drop)).and_then(|()| gpu.mig_devices()),
             false => Ok(Vec::new()),
         };
         kept.unlisted = migs.as_ref().err().copied();

@@ -1,8 +1,6 @@
 //! Numbers as nvidia-smi reads them: C's `strtol`, `strtoul` and `strtof`,
 //! with the words that stand for numbers.
 
-use std::num::{IntErrorKind, ParseIntError};
-
 /// The words that nvidia-smi accepts wherever it accepts a whole number,
 /// whatever the option: `-c ENABLED` is `-c 1`.
 const WORDS: &[(&str, u32)] = &[
@@ -48,10 +46,9 @@ pub fn nearest(text: &str) -> Option<i32> {
         Some(digits) => (-1, digits),
         None => (1, text.strip_prefix('+').unwrap_or(text)),
     };
-    let value = match parse(digits) {
-        Err(error) if *error.kind() == IntErrorKind::PosOverflow => i64::MAX,
-        parsed => parsed.ok()?,
-    };
+    let (digits, radix) = self::digits(digits)?;
+    // Valid digits fail only by being too many.
+    let value = i64::from_str_radix(digits, radix).unwrap_or(i64::MAX);
     i32::try_from((sign * value).clamp(i32::MIN.into(), i32::MAX.into())).ok()
 }
 
@@ -145,22 +142,19 @@ fn unsigned(text: &str) -> Option<i64> {
 
 /// Digits in C's notation.
 fn magnitude(text: &str) -> Option<i64> {
-    parse(text).ok()
+    let (digits, radix) = digits(text)?;
+    i64::from_str_radix(digits, radix).ok()
 }
 
 /// `0x` makes digits hexadecimal, a leading 0 octal.
-fn parse(text: &str) -> Result<i64, ParseIntError> {
+fn digits(text: &str) -> Option<(&str, u32)> {
     let (digits, radix) = match text.strip_prefix('0') {
         Some(rest) if rest.starts_with(['x', 'X']) => (&rest[1..], 16),
         Some(rest) if !rest.is_empty() => (rest, 8),
         _ => (text, 10),
     };
-    // Rust would take one more sign here.
-    let digits = match digits.starts_with(['+', '-']) {
-        true => "",
-        false => digits,
-    };
-    i64::from_str_radix(digits, radix)
+    let known = digits.chars().all(|c| c.is_digit(radix));
+    (known && !digits.is_empty()).then_some((digits, radix))
 }
 
 #[cfg(test)]
