@@ -259,6 +259,19 @@ impl Args {
         }
     }
 
+    /// Whether not even a number of samples (`-c`) ends it.
+    pub fn is_uncounted(&self) -> bool {
+        let counted = |name, args: &[OsString]| {
+            let line = commands::subcommand(name).and_then(|known| known.read(args).ok());
+            line.is_none_or(|line| line.commands().contains(&"count"))
+        };
+        self.is_endless()
+            && match &self.command {
+                Command::Subcommand { name, args } => !counted(name, args),
+                _ => true,
+            }
+    }
+
     /// Those GPUs, and nothing else.
     pub fn of(ids: Option<String>) -> Self {
         Self {

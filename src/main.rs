@@ -53,6 +53,11 @@ fn answer() -> u8 {
         Ok(line) => line,
         Err(error) => return report(&error.into()),
     };
+    if args.is_uncounted() {
+        // A loop ends well also while the driver wakes up. Where that is not to be
+        // had, the loop says so.
+        let _ = signals::end_in_peace();
+    }
     if let Some(limit) = limit {
         if let Some(status) = overseer::oversee(args.is_endless()) {
             return status;

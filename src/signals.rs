@@ -21,8 +21,13 @@ static STATE: LazyLock<State> = LazyLock::new(|| State {
     ending: Arc::default(),
 });
 
-/// Has signals end the process so. Without it they end it as they do.
+/// Has signals end the process so; to ask twice is to ask once. Without it they
+/// end it as they do.
 pub fn end_in_peace() -> io::Result<()> {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    if ASKED.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
     let State { idle, ending } = &*STATE;
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
         flag::register_conditional_shutdown(signal, 0, Arc::clone(idle))?;

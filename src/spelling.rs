@@ -24,7 +24,7 @@ use std::iter::Peekable;
 use crate::error::{Error, Status};
 use options::{GROUPS, Opt, Takes};
 
-pub use number::{signed, uint};
+pub use number::{nearest, signed, uint};
 
 /// The forms of a command line, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

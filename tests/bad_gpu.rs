@@ -80,7 +80,7 @@ const VIEWS: &[View] = &[
     View { args: &["-q", "-d", "POWER"], told: Told::Rows, rows: Rows::Blocks("GPU ") },
     View { args: &["-q", "-x"], told: Told::Rows, rows: Rows::Blocks("\t<gpu id=") },
     View { args: &["dmon", "-c", "1"], told: Told::Dashes, rows: Rows::OwnLines },
-    View { args: &["pmon", "-c", "1"], told: Told::Dashes, rows: Rows::OwnLines },
+    View { args: &["pmon", "-c", "1"], told: Told::Line, rows: Rows::OwnLines },
     View { args: &["nvlink", "-s"], told: Told::Line, rows: Rows::Blocks("GPU ") },
     View { args: &["nvlink", "-c"], told: Told::Line, rows: Rows::Blocks("GPU ") },
     View { args: &["nvlink", "-e"], told: Told::Line, rows: Rows::Blocks("GPU ") },

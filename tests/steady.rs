@@ -1,6 +1,6 @@
 //! Loops that go on for long: neither memory nor descriptors grow. Run it by
 //! `cargo test --release --test steady -- --ignored --nocapture`; NVSMI_STEADY_SAMPLES says how many
-//! samples the fastest loops take (100000). Waiting takes no time here, but for the loop that has a limit.
+//! samples the fastest loops take (1000000). Waiting takes no time here, but for the loop that has a limit.
 #![allow(
     clippy::expect_used,
     clippy::print_stdout,
@@ -74,6 +74,8 @@ const LOOPS: &[Loop] = &[
     a_loop("h100x8", "encodersessions -l 1", 50, 8),
     a_loop("h100x8", "fbcsessions -l 1", 50, 8),
     a_loop("mig", "dmon --gpm-metrics 1,20 --gpm-options dm", 50, 6),
+    a_loop("lost-midway", "dmon -s pucvmet", 50, 8),
+    a_loop("lost-midway", "pmon -s um", 50, 8),
     a_loop("h200-busy", WITH_LIMIT, 50, 1),
 ];
 
@@ -121,7 +123,7 @@ impl Loop {
 #[ignore = "takes minutes"]
 fn loops_hold_no_more_at_their_end_than_at_their_begin() {
     let fastest = std::env::var("NVSMI_STEADY_SAMPLES");
-    let fastest = fastest.map_or(100_000, |text| text.parse().expect("a number"));
+    let fastest = fastest.map_or(1_000_000, |text| text.parse().expect("a number"));
     thread::scope(|scope| {
         for of_many in LOOPS {
             scope.spawn(move || of_many.is_steady(fastest));

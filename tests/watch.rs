@@ -10,6 +10,7 @@ mod common;
 use std::fmt::Write;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -68,6 +69,58 @@ fn a_second_signal_ends_at_once() {
     };
     assert_eq!(has_ended(), None);
     assert_eq!(has_ended().and_then(|status| status.code()), Some(0));
+}
+
+/// A driver that wakes up slowly keeps nobody from ending a loop. One that owes its samples, and has
+/// shown none, ends as any program does.
+#[test]
+fn a_signal_ends_a_loop_in_peace_before_its_first_sample_too() {
+    let query = "--query-gpu=name";
+    let lines: [(&[&str], bool); 10] = [
+        (&["dmon"], true),
+        (&["pmon", "-d", "3"], true),
+        (&["encodersessions"], true),
+        (&["fbcsessions", "-l", "2"], true),
+        (&["-l", "1"], true),
+        (&["-q", "-lms", "500"], true),
+        (&[query, "--format=csv", "-l", "1"], true),
+        (&["dmon", "-c", "3"], false),
+        (&["pmon", "-c", "1"], false),
+        (&[query, "--format=csv"], false),
+    ];
+    for (args, endless) in lines {
+        let view = nvsmi("h200")
+            .args(args)
+            .env(
+                "NVSMI_SIMULATOR_FAULT",
+                "function = 'nvmlInit*', hang = true",
+            )
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("nvsmi runs");
+        let id = view.id().to_string();
+        let has_loaded_nvml = || {
+            let maps = fs::read_to_string(format!("/proc/{id}/maps")).expect("it runs");
+            maps.contains("libsimulator")
+        };
+        while !has_loaded_nvml() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let kill = Command::new("kill").args(["-s", "TERM", &id]).status();
+        assert!(kill.expect("kill runs").success());
+        let output = view.wait_with_output().expect("an end");
+        let (code, signal) = match endless {
+            true => (Some(0), None),
+            false => (None, Some(15)),
+        };
+        let status = output.status;
+        assert_eq!((status.code(), status.signal()), (code, signal), "{args:?}");
+        assert!(
+            output.stdout.is_empty() && output.stderr.is_empty(),
+            "{args:?}"
+        );
+    }
 }
 
 #[test]
@@ -203,6 +256,9 @@ fn mig_devices_that_cannot_be_listed_are_told_of_in_the_exit_status() {
         ("nvmlDeviceGetMaxMigDeviceCount", "GPU_IS_LOST", 15),
         ("nvmlDeviceGetMigDeviceHandleByIndex", "GPU_IS_LOST", 15),
         ("nvmlDeviceGetMigDeviceHandleByIndex", "NO_PERMISSION", 4),
+        ("nvmlDeviceGetMigMode", "UNKNOWN", 255),
+        ("nvmlDeviceGetMigMode", "GPU_IS_LOST", 15),
+        ("nvmlDeviceGetMigMode", "NOT_SUPPORTED", 0),
     ];
     for (function, code, status) in faults {
         let path = scratch(&format!("unlisted-{function}-{code}.toml"));
@@ -325,4 +381,143 @@ fn the_date_changes_at_local_midnight_also_in_a_file() {
     let values = "       0   3201    375 ";
     assert_eq!(lines[0], format!(" 20261201    23:59:50{values}"));
     assert_eq!(lines[1], format!(" 20261202    00:00:00{values}"));
+}
+
+const PROCESS_LISTS: [&str; 3] = [
+    "nvmlDeviceGetComputeRunningProcesses",
+    "nvmlDeviceGetGraphicsRunningProcesses",
+    "nvmlDeviceGetMPSComputeRunningProcesses",
+];
+
+/// nvidia-smi shows a dash for all that, as where there is no process, or waits for ever.
+#[test]
+fn processes_that_cannot_be_listed_are_no_idle_gpu() {
+    let codes = [
+        ("UNKNOWN", "Unknown Error", 255),
+        ("GPU_IS_LOST", "GPU is lost", 15),
+        ("NO_PERMISSION", "Insufficient Permissions", 4),
+    ];
+    for list in PROCESS_LISTS {
+        for (code, words, status) in codes {
+            let fault = |until: u32| {
+                let fault =
+                    format!("function = '{list}', code = '{code}', from = 2, until = {until}");
+                hurried("h200-busy", BEGINS)
+                    .env("NVSMI_SIMULATOR_FAULT", fault)
+                    .args(["pmon", "-c", "3"])
+                    .output()
+                    .expect("nvsmi runs")
+            };
+            let why = format!(
+                "    0          -     -      -      -      -      -      -      -    {words}"
+            );
+            let output = fault(3);
+            let shown = stdout(&output);
+            assert_eq!(
+                shown.lines().filter(|line| *line == why).count(),
+                2,
+                "{shown}"
+            );
+            assert_eq!(output.status.code(), Some(status), "{list} {code}");
+            // What could be read again is no failure.
+            let output = fault(2);
+            let shown = stdout(&output);
+            assert_eq!(
+                shown.lines().filter(|line| *line == why).count(),
+                1,
+                "{shown}"
+            );
+            let process = shown
+                .lines()
+                .filter(|line| line.contains("torch_python3"))
+                .count();
+            let others = usize::from(list != PROCESS_LISTS[0]);
+            assert_eq!(process, 2 + others, "{shown}");
+            assert_eq!(output.status.code(), Some(0), "{list} {code}");
+        }
+    }
+}
+
+#[test]
+fn a_list_of_processes_that_the_board_does_not_have_is_empty() {
+    let fault = format!("function = {PROCESS_LISTS:?}, code = 'NOT_SUPPORTED'");
+    let mut view = nvsmi("h200-busy");
+    let output = view
+        .env("NVSMI_SIMULATOR_FAULT", fault)
+        .args(["pmon", "-c", "1"])
+        .output()
+        .expect("nvsmi runs");
+    let idle =
+        "    0          -     -      -      -      -      -      -      -    -              ";
+    assert_eq!(stdout(&output).lines().nth(2), Some(idle));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+/// nvidia-smi drops the upper half of a number: 4294967297 samples are one.
+#[test]
+fn a_count_beyond_all_numbers_is_no_end() {
+    for count in [
+        "2147483647",
+        "2147483648",
+        "4294967297",
+        "99999999999999999999",
+        "-5",
+    ] {
+        let mut view = hurried("h200", BEGINS)
+            .args(["dmon", "-s", "c", "-c", count])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("nvsmi runs");
+        let lines = BufReader::new(view.stdout.take().expect("a pipe")).lines();
+        assert_eq!(lines.take(1000).count(), 1000, "{count}");
+        view.kill().expect("it runs");
+        view.wait().expect("its end");
+    }
+    let refused = stdout(&run("h200", &["dmon", "-c", "0"]));
+    assert!(
+        refused.starts_with("Invalid value for number of samples"),
+        "{refused}"
+    );
+}
+
+/// nvidia-smi does not begin without the handles of all GPUs.
+#[test]
+fn a_gpu_that_comes_back_is_shown_again() {
+    let fault = "function = 'nvmlDeviceGetHandle*', gpu = 3, until = 2, code = 'GPU_IS_LOST'";
+    let query = "--query-gpu=index,power.draw";
+    let lines: [(&[&str], &str); 4] = [
+        (&["dmon", "-s", "p"], "    3    697     67     73 "),
+        (
+            &["pmon", "-s", "m"],
+            "    3      48213     C  76920      0    python         ",
+        ),
+        (
+            &[query, "--format=csv,noheader,nounits", "-l", "1"],
+            "3, 697.88",
+        ),
+        (
+            &["-q", "-d", "PIDS", "-l", "1"],
+            "        Process ID                        : 48213",
+        ),
+    ];
+    for (args, row) in lines {
+        let mut view = hurried("h100x8", BEGINS)
+            .env("NVSMI_SIMULATOR_FAULT", fault)
+            .args(args)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("nvsmi runs");
+        let shown = BufReader::new(view.stdout.take().expect("a pipe")).lines();
+        let mut shown = shown.map(|line| line.expect("a line")).take(2000);
+        assert!(shown.any(|line| line == row), "{args:?}");
+        view.kill().expect("it runs");
+        view.wait().expect("its end");
+    }
+    for (samples, status) in [("2", 15), ("3", 0)] {
+        let mut view = hurried("h100x8", BEGINS);
+        view.env("NVSMI_SIMULATOR_FAULT", fault);
+        let ended = view.args(["dmon", "-c", samples]).output();
+        let code = ended.expect("nvsmi runs").status.code();
+        assert_eq!(code, Some(status), "{samples} samples");
+    }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use crate::error::Error;
 use crate::spelling::options::{Opt, Takes};
-use crate::spelling::signed;
 use crate::spelling::subcommand::{Line, opt};
+use crate::spelling::{nearest, signed};
 
 use Takes::Text;
 
@@ -54,11 +54,12 @@ impl Watch {
                     "Collection delay/interval should be between 1 second and {longest} seconds\n"
                 ))
             })?;
-        let count = line.text("count").map(|text| match signed(text) {
+        let count = line.text("count").map(|text| match nearest(text) {
             None | Some(0) => {
                 Err(line.refuse("Invalid value for number of samples to be displayed\n"))
             }
-            // Less than none is no end.
+            // Less than none is no end, nor is more than anybody waits for.
+            Some(i32::MAX) => Ok(None),
             Some(count) => Ok(u32::try_from(count).ok()),
         });
         let text = |word| line.text(word).map(str::to_owned);

@@ -3,6 +3,7 @@
 use std::env;
 use std::sync::{Mutex, PoisonError};
 
+use super::present::if_any;
 use super::repeat::{Pace, repeat};
 use crate::args::{Args, COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
 use crate::error::Error;
@@ -85,7 +86,7 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
             });
             for ((gpu, _), lines) in gpus.iter().zip(lines) {
                 for cells in lines {
-                    scroll.line(time, gpu.index(), &cells, "", out);
+                    scroll.line(time, gpu.index(), &cells, Ok(""), out);
                 }
             }
         },
@@ -159,7 +160,8 @@ impl View {
     /// without any has a line in any case.
     fn lines<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Vec<Cells> {
         let migs = match self.levels.mig {
-            true => gpu.mig_devices(),
+            // A mode that cannot be read does not say that there are none.
+            true => if_any(gpu.mig().map(drop)).and_then(|()| gpu.mig_devices()),
             false => Ok(Vec::new()),
         };
         kept.unlisted = migs.as_ref().err().copied();

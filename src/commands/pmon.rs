@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::dmon::shown;
+use super::present::if_any;
 use super::repeat::{Pace, repeat};
 use crate::args::{COUNT, FILE, Layout, OPTIONS, Stamps, Watch};
 use crate::error::Error;
@@ -57,6 +58,8 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
         every: line.every,
         count: line.count,
     };
+    // Why processes could not be listed when they were last asked for.
+    let mut unlisted = None;
     // The first sample looks as far back as the others.
     let mut since = now().saturating_sub(line.every);
     repeat(
@@ -66,22 +69,48 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
         Vec::new(),
         |gpus, time, out| {
             let began = now();
-            let running = each(gpus, |gpu| running(&driver, gpu, since, of_memory));
+            let from = look_back(since, began, line.every);
+            let running = each(gpus, |gpu| running(&driver, gpu, from, of_memory));
+            unlisted = running
+                .iter()
+                .flatten()
+                .find_map(|it| it.as_ref().err())
+                .copied();
+            let none = vec![Err(Missing::NO_DATA); columns.len() + 2];
             for (gpu, processes) in gpus.iter().zip(running) {
                 if processes.is_empty() {
-                    let cells = vec![Err(Missing::NotSupported); columns.len() + 2];
-                    scroll.line(time, gpu.index(), &cells, "-", out);
+                    scroll.line(time, gpu.index(), &none, Ok("-"), out);
                 }
-                for process in &processes {
-                    let cells = cells(gpu, process, &columns);
-                    let name = process.name.as_deref().unwrap_or("-");
-                    scroll.line(time, gpu.index(), &cells, base_name(name), out);
+                for process in processes {
+                    match process {
+                        Ok(process) => {
+                            let cells = cells(gpu, &process, &columns);
+                            let name = process.name.as_deref().unwrap_or("-");
+                            scroll.line(time, gpu.index(), &cells, Ok(base_name(name)), out);
+                        }
+                        Err(missing) => {
+                            scroll.line(time, gpu.index(), &none, Err(missing), out);
+                        }
+                    }
                 }
             }
             since = began;
         },
     )?;
-    Ok(crate::all_there(&gpus)?)
+    crate::all_there(&gpus)?;
+    match unlisted {
+        None => Ok(()),
+        Some(missing) => Err(Error::new(missing.into(), "").into()),
+    }
+}
+
+/// Since when a sample tells what processes did: since the last one, unless the
+/// clock was set back meanwhile.
+fn look_back(last: Duration, now: Duration, every: Duration) -> Duration {
+    match last < now {
+        true => last,
+        false => now.saturating_sub(every),
+    }
 }
 
 fn now() -> Duration {
@@ -97,13 +126,18 @@ fn cells(gpu: &Gpu, process: &Process, columns: &[&Column<Process>]) -> Vec<Read
     cells
 }
 
-/// The processes of a GPU by id, with what they did since a time.
-fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<Process> {
-    let mut contexts = Running::merge(gpu.process_lists());
-    contexts.sort_by_key(|process| process.context.pid);
+/// The processes of a GPU by id, with what they did since a time, and after them
+/// why a list of them could not be read.
+fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<Reading<Process>> {
+    let mut contexts = match if_any(gpu.processes()) {
+        Ok(contexts) => contexts,
+        Err(missing) => return vec![Err(missing)],
+    };
     if contexts.is_empty() {
         return Vec::new();
     }
+    let pid = |process: &Running| u64::from(process.context.pid);
+    contexts.sort_by_key(|process| process.as_ref().map_or(u64::MAX, pid));
     let since = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
     let loads = gpu.process_loads(since);
     let protected = match of_memory {
@@ -111,20 +145,24 @@ fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<
         false => Err(Missing::NO_DATA),
     };
     let processes = contexts.into_iter().filter_map(|process| {
+        let process = match process {
+            Ok(process) => process,
+            Err(missing) => return Some(Err(missing)),
+        };
         let pid = process.context.pid;
         let name = match driver.process_name(pid) {
             // It has ended since, or it is not of this container.
             Err(Missing::NOT_FOUND) => return None,
             name => name,
         };
-        Some(Process {
+        Some(Ok(Process {
             pid,
             kind: process.kind(),
             name,
             memory: process.context.memory,
             protected: of(&protected, |(of, _)| *of == pid).map(|(_, bytes)| bytes),
             load: of(&loads, |load| load.pid == pid),
-        })
+        }))
     });
     processes.collect()
 }
@@ -140,4 +178,18 @@ fn of<T: Copy>(list: &Reading<Vec<T>>, process: impl Fn(&&T) -> bool) -> Reading
 /// What follows the last slash: a path is cut to its end.
 fn base_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_back_hides_no_work() {
+        let seconds = Duration::from_secs;
+        for (last, now, from) in [(9, 10, 9), (6, 10, 6), (10, 10, 9), (3610, 10, 9)] {
+            let found = look_back(seconds(last), seconds(now), seconds(1));
+            assert_eq!(found, seconds(from), "{last} {now}");
+        }
+    }
 }

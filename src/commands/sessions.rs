@@ -90,12 +90,12 @@ fn watch<T: Send>(
                 };
                 if let Some(cell) = other {
                     let cells = vec![cell; columns.len()];
-                    scroll.line(time, gpu.index(), &cells, "", out);
+                    scroll.line(time, gpu.index(), &cells, Ok(""), out);
                 }
                 for item in sessions.iter().flatten() {
                     let row = Row { gpu, item };
                     let cells: Vec<_> = columns.iter().map(|column| (column.get)(&row)).collect();
-                    scroll.line(time, gpu.index(), &cells, "", out);
+                    scroll.line(time, gpu.index(), &cells, Ok(""), out);
                 }
             }
         },

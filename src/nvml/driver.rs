@@ -188,7 +188,7 @@ impl Driver {
 
     /// The GPU at an index.
     pub fn gpu(&self, index: u32) -> Gpu<'_> {
-        Gpu::new(index, raw::handle(self.library, index))
+        Gpu::at(self.library, index)
     }
 
     /// The GPUs that a list of identifiers names, each once, in NVML's order:
@@ -223,7 +223,7 @@ impl Driver {
         };
         let found = by.map(|f| raw::find(f, self.library, identifier));
         if let Some(Ok((index, device))) = found {
-            return Ok(Some(Gpu::new(index, Ok(device))));
+            return Ok(Some(Gpu::new(self.library, index, Ok(device))));
         }
         if identifier.contains(':') && !is_bus_id(identifier) {
             // No bus id at all: the first GPU that is compared with it is named.

@@ -8,6 +8,7 @@ use nvml_wrapper_sys::bindings::*;
 use super::facts::*;
 use super::field_id::field_id;
 pub use super::raw::FieldNumber;
+use super::raw::library::Library;
 use super::raw::{self, Device, function};
 use super::reading::{Missing, Reading};
 
@@ -17,6 +18,7 @@ use super::reading::{Missing, Reading};
 /// facts that cannot change for the life of the handle, the others until
 /// [`Gpu::forget`].
 pub struct Gpu<'d> {
+    library: &'static Library,
     index: u32,
     device: Reading<Device<'d>>,
     lasting: Lasting,
@@ -26,11 +28,12 @@ pub struct Gpu<'d> {
 
 impl<'d> Gpu<'d> {
     /// The GPU with this `index` and what `nvmlDeviceGetHandleBy...` said.
-    pub fn new(index: u32, device: Reading<Device<'d>>) -> Self {
+    pub fn new(library: &'static Library, index: u32, device: Reading<Device<'d>>) -> Self {
         if let Ok(device) = device {
             raw::patience::belongs_to(device, index);
         }
         Self {
+            library,
             index,
             device,
             lasting: Lasting::default(),
@@ -49,9 +52,17 @@ impl<'d> Gpu<'d> {
         self.device
     }
 
+    /// The GPU at this `index`, `nvmlDeviceGetHandleByIndex`.
+    pub fn at(library: &'static Library, index: u32) -> Self {
+        Self::new(library, index, raw::handle(library, index))
+    }
+
     /// Forgets what may have changed and what could not be read, so that it is
-    /// asked anew.
+    /// asked anew; a handle that could not be had is asked for at once.
     pub fn forget(&mut self) {
+        if self.device.is_err() {
+            *self = Self::at(self.library, self.index);
+        }
         self.moving = Moving::default();
         self.report = Default::default();
         self.lasting.forget_failures();

@@ -73,13 +73,13 @@ impl Scroll {
     }
 
     /// One line: a GPU's index, its columns, and the name of a process where
-    /// the style has one.
+    /// the style has one, or why there is no process to tell of.
     pub fn line(
         &mut self,
         time: &Time,
         gpu: u32,
         cells: &[Reading<Value>],
-        command: &str,
+        command: Reading<&str>,
         out: &mut Vec<u8>,
     ) {
         if let Again::Lines(most) = self.style.again {
@@ -95,7 +95,10 @@ impl Scroll {
             mark: ' ',
             stamps: [self.stamps.date.then(date), self.stamps.time.then(clock)],
             index: gpu.to_string(),
-            command: width::cell(&printable(command), COMMAND),
+            command: match command {
+                Ok(name) => width::cell(&printable(name), COMMAND),
+                Err(missing) => missing.words().to_owned(),
+            },
         };
         self.write(line, cells, out);
     }
@@ -190,7 +193,7 @@ mod tests {
         for _ in 0..samples {
             scroll.sample(&mut out);
             for gpu in 0..gpus {
-                scroll.line(&Time::now(), gpu, &[], "", &mut out);
+                scroll.line(&Time::now(), gpu, &[], Ok(""), &mut out);
             }
         }
         let text = String::from_utf8_lossy(&out).into_owned();

@@ -39,6 +39,19 @@ pub fn signed(text: &str) -> Option<i32> {
     i32::try_from(value).ok()
 }
 
+/// A signed number of any size: one that does not fit is the nearest that does.
+pub fn nearest(text: &str) -> Option<i32> {
+    let text = text.trim_start();
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (digits, radix) = self::digits(digits)?;
+    // Valid digits fail only by being too many.
+    let value = i64::from_str_radix(digits, radix).unwrap_or(i64::MAX);
+    i32::try_from((sign * value).clamp(i32::MIN.into(), i32::MAX.into())).ok()
+}
+
 /// An unsigned 32-bit number or a word; not even `-0` may have a sign.
 pub fn uint(text: &str) -> Option<u32> {
     word(text).or_else(|| u32::try_from(unsigned(text)?).ok())
@@ -127,18 +140,21 @@ fn unsigned(text: &str) -> Option<i64> {
     magnitude(text.strip_prefix('+').unwrap_or(text))
 }
 
-/// Digits in C's notation: `0x` makes them hexadecimal, a leading 0 octal.
+/// Digits in C's notation.
 fn magnitude(text: &str) -> Option<i64> {
+    let (digits, radix) = digits(text)?;
+    i64::from_str_radix(digits, radix).ok()
+}
+
+/// `0x` makes digits hexadecimal, a leading 0 octal.
+fn digits(text: &str) -> Option<(&str, u32)> {
     let (digits, radix) = match text.strip_prefix('0') {
         Some(rest) if rest.starts_with(['x', 'X']) => (&rest[1..], 16),
         Some(rest) if !rest.is_empty() => (rest, 8),
         _ => (text, 10),
     };
-    // Rust would take one more sign here.
-    if digits.starts_with(['+', '-']) {
-        return None;
-    }
-    i64::from_str_radix(digits, radix).ok()
+    let known = digits.chars().all(|c| c.is_digit(radix));
+    (known && !digits.is_empty()).then_some((digits, radix))
 }
 
 #[cfg(test)]
@@ -176,6 +192,23 @@ mod tests {
             "2147483648",
         ] {
             assert_eq!(int(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_is_taken_for_what_does_not_fit() {
+        for (text, value) in [
+            ("0", 0),
+            ("+1", 1),
+            (" -0x10", -16),
+            ("2147483648", i32::MAX),
+            ("99999999999999999999", i32::MAX),
+            ("-99999999999999999999", i32::MIN),
+        ] {
+            assert_eq!(nearest(text), Some(value), "{text:?}");
+        }
+        for text in ["", "-", "--1", "+-1", "1x", "99999999999999999999x"] {
+            assert_eq!(nearest(text), None, "{text:?}");
         }
     }
 
