@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use clap::ArgAction::Append;
 use clap::Parser;
 
 use super::{Args, Command, Interval, List, refused};
@@ -111,8 +112,9 @@ struct QueryLine {
     help_query_retired_pages: bool,
     #[arg(long)]
     help_query_remapped_rows: bool,
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "csv")]
-    format: Option<String>,
+    /// Alone it says nothing, and does not unsay what another one said.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "", action = Append)]
+    format: Vec<String>,
     #[arg(long, alias = "gpu")]
     id: Option<String>,
     #[arg(long)]
@@ -167,11 +169,12 @@ pub fn query(line: &Line) -> Result<Args, Error> {
     }
     let (list, fields) = asked.ok_or(only_one)?;
     line.known()?;
+    let said = |format: &String| !format.is_empty();
     Ok(Args {
         command: Command::Query {
             list,
             fields,
-            format: query.format,
+            format: query.format.into_iter().rfind(said),
         },
         ids: query.id,
         file: query.filename.map(PathBuf::from),
