@@ -78,7 +78,7 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         .and_then(|link| u32::try_from(link).ok());
     let views = || VIEWS.iter().filter(|(option, _)| line.has(option));
     for (gpu, count) in linked {
-        heading(gpu, out);
+        put(out, &heading(gpu));
         if views().next().is_none() {
             continue;
         }

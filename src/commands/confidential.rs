@@ -1,13 +1,11 @@
 //! `conf-compute`: state and settings of confidential computing.
 
-use super::present::all_there;
-use crate::args::Args;
+use super::present::{all_there, heading, ids};
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::output;
 use crate::spelling::options::Takes::{Nothing, Wide};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
-use crate::value::printable;
 
 /// `conf-compute`.
 #[rustfmt::skip]
@@ -146,7 +144,7 @@ fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
 fn confidential(line: &Line) -> anyhow::Result<()> {
     let (option, value) = asked(line)?;
     let driver = crate::open()?;
-    let gpus = crate::select(&driver, &Args::of(line.text("id").map(str::to_owned)))?;
+    let gpus = crate::select(&driver, &ids(line))?;
     output::answer(|out| {
         let mut text = String::new();
         let done = run(&driver, &gpus, option, value, &mut text);
@@ -231,13 +229,8 @@ fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
 }
 
 fn memory(gpus: &[&Gpu], out: &mut String) -> Result<(), Error> {
-    let shown = |reading: Reading<String>| match reading {
-        Ok(text) => printable(&text).into_owned(),
-        Err(why) => why.words_or_not_available().to_owned(),
-    };
     for gpu in gpus {
-        let (index, name, uuid) = (gpu.index(), shown(gpu.name()), shown(gpu.uuid()));
-        *out += &format!("GPU {index}: {name} (UUID: {uuid})\n");
+        *out += &heading(gpu);
         let memory = gpu
             .cc_memory()
             .map_err(|why| failed("display", "GPU Memory Size Info", why))?;

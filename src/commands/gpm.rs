@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use super::present::all_there;
-use crate::args::Args;
+use super::present::{all_there, ids};
 use crate::error::Error;
 use crate::nvml::{Gpu, Missing};
 use crate::output;
@@ -31,7 +30,7 @@ fn gpm(line: &Line) -> anyhow::Result<()> {
     line.one_command()?;
     let state = line.exact("set-stream-state")?;
     let driver = crate::open()?;
-    let gpus = crate::select(&driver, &Args::of(line.text("id").map(str::to_owned)))?;
+    let gpus = crate::select(&driver, &ids(line))?;
     output::answer(|out| match state {
         Some(state) => set(&gpus, state.cast_unsigned()),
         None => show(&gpus, out),

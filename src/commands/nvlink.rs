@@ -144,7 +144,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
             }
         };
         let mut out = Vec::new();
-        heading(gpu, &mut out);
+        put(&mut out, &heading(gpu));
         let mut shown = Ok(());
         if links.invalid() && views.iter().any(|row| row.1 == Kind::ByLink) {
             put(&mut out, "\t Invalid Link\n");

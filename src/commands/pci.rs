@@ -68,7 +68,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
     }
     for gpu in gpus.iter() {
         let mut out = Vec::new();
-        heading(gpu, &mut out);
+        put(&mut out, &heading(gpu));
         if line.has("getErrorCounters") {
             counters(gpu, ERRORS, &mut out);
             row(LANE_ERROR, "", &mut out);

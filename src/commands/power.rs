@@ -4,7 +4,6 @@
 pub mod profiles;
 pub mod smoothing;
 
-use crate::args::Args;
 use crate::commands::modify::{NOTHING_CHANGED, Named, is_root, unread};
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading};
@@ -23,11 +22,6 @@ fn asked(line: &Line) -> Vec<&'static str> {
     let mut commands = line.commands();
     commands.retain(|word| *word != DRY_RUN.word());
     commands
-}
-
-/// The GPUs that a line names.
-fn ids(line: &Line) -> Args {
-    Args::of(line.text("id").map(str::to_owned))
 }
 
 fn one_at_a_time() -> Error {

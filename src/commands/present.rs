@@ -5,7 +5,6 @@ use std::ops::Deref;
 use crate::args::Args;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading};
-use crate::render::put;
 use crate::spelling::subcommand::Line;
 
 /// GPUs that have a handle, and the first that has none.
@@ -22,10 +21,8 @@ impl<'d> Present<'d> {
 
     /// Those that `-i` names, each of which must have a handle, or all.
     pub fn named(driver: &'d Driver, line: &Line) -> Result<Self, Error> {
-        let ids = line.text("id").map(str::to_owned);
-        let named = ids.is_some();
-        let present = Self::of(crate::select(driver, &Args::of(ids))?);
-        if named {
+        let present = Self::of(crate::select(driver, &ids(line))?);
+        if line.has("id") {
             present.none_left_out()?;
         }
         Ok(present)
@@ -57,6 +54,11 @@ impl<'d> Deref for Present<'d> {
     }
 }
 
+/// The GPUs that a line means.
+pub fn ids(line: &Line) -> Args {
+    Args::of(line.text("id").map(str::to_owned))
+}
+
 /// Refuses to do without one of the GPUs.
 pub fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
     for gpu in gpus {
@@ -75,16 +77,13 @@ pub fn if_any<T: Default>(reading: Reading<T>) -> Reading<T> {
 }
 
 /// The line above what is said of a GPU.
-pub fn heading(gpu: &Gpu, out: &mut Vec<u8>) {
+pub fn heading(gpu: &Gpu) -> String {
     let shown = |text: Reading<String>| {
         text.unwrap_or_else(|missing| missing.words_or_not_available().to_owned())
     };
     let (name, uuid) = (shown(gpu.name()), shown(gpu.uuid()));
     let name = crate::value::printable(&name);
-    put(
-        out,
-        &format!("GPU {}: {name} (UUID: {uuid})\n", gpu.index()),
-    );
+    format!("GPU {}: {name} (UUID: {uuid})\n", gpu.index())
 }
 
 /// A count, or "N/A" or the words for why there is none.

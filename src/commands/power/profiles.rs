@@ -1,7 +1,8 @@
 //! `power-profiles`: settings made for a kind of work.
 
-use super::{Change, DRY_RUN, Say, asked, end, failed, ids, list, one_at_a_time};
+use super::{Change, DRY_RUN, Say, asked, end, failed, list, one_at_a_time};
 use crate::commands::modify::{Named, named};
+use crate::commands::present::ids;
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, HIGHEST_PROFILE, Missing, Reading, profiles_of};
 use crate::output;

@@ -1,7 +1,8 @@
 //! `power-smoothing`: settings of what keeps the draw from jumping.
 
-use super::{Change, DRY_RUN, Say, asked, end, failed, ids, one_at_a_time};
+use super::{Change, DRY_RUN, Say, asked, end, failed, one_at_a_time};
 use crate::commands::modify::{Named, named};
+use crate::commands::present::ids;
 use crate::error::{Error, Status};
 use crate::nvml::{FieldNumber, Gpu, Missing, Reading};
 use crate::output;
