@@ -20,7 +20,7 @@ use crate::watch::{self, Column, Heading, PowerViolation, Row};
 pub static DMON: Subcommand = Subcommand {
     name: "dmon",
     about: "Watch the GPUs, one line a sample",
-    notes: "At most 16 of them, or all with NVSMI_SHOW_ALL_DEVICES=1, until interrupted. A value that is not to be had is shown as -.",
+    notes: "At most 16 of them, or all with NVSMI_SHOW_ALL_DEVICES=1, until interrupted. A value\nthat is not to be had is shown as -.",
     options: &[
         ID,
         opt("-d --delay", Text, "SEC", "A sample every SEC seconds, 1 to 600 (1)"),

@@ -20,7 +20,7 @@ use crate::watch::{self, Column, Process, Row};
 pub static PMON: Subcommand = Subcommand {
     name: "pmon",
     about: "Watch the processes on the GPUs",
-    notes: "At most 16 GPUs, or all with NVSMI_SHOW_ALL_DEVICES=1, one line a process and sample, until interrupted.",
+    notes: "At most 16 GPUs, or all with NVSMI_SHOW_ALL_DEVICES=1, one line a process and\nsample, until interrupted.",
     options: &[
         ID,
         opt("-d --delay", Text, "SEC", "A sample every SEC seconds, 1 to 10 (1)"),

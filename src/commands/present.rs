@@ -6,6 +6,7 @@ use crate::args::Args;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::spelling::subcommand::Line;
+use crate::value::printable;
 
 /// GPUs that have a handle, and the first that has none.
 pub struct Present<'d> {
@@ -78,11 +79,11 @@ pub fn if_any<T: Default>(reading: Reading<T>) -> Reading<T> {
 
 /// The line above what is said of a GPU.
 pub fn heading(gpu: &Gpu) -> String {
-    let shown = |text: Reading<String>| {
-        text.unwrap_or_else(|missing| missing.words_or_not_available().to_owned())
+    let shown = |text: Reading<String>| match text {
+        Ok(text) => printable(&text).into_owned(),
+        Err(missing) => missing.words_or_not_available().to_owned(),
     };
     let (name, uuid) = (shown(gpu.name()), shown(gpu.uuid()));
-    let name = crate::value::printable(&name);
     format!("GPU {}: {name} (UUID: {uuid})\n", gpu.index())
 }
 
