@@ -385,15 +385,17 @@ impl Error {
         )
     }
 
-    /// No GPU has performance counters that can stream.
-    pub fn no_gpm_device() -> Self {
-        Self::new(Status::NotFound, "No GPM capable devices found.\n")
+    /// A GPU does not tell its architecture, nor so what it can do.
+    pub fn no_architecture(missing: Missing) -> Self {
+        let words = missing.words();
+        let message = format!("NVML: Unable to get architecture: {words}\n");
+        Self::new(missing.into(), message)
     }
 
     /// A GPU does not tell whether its performance counters stream (`display`),
     /// or does not change that (`set`).
     pub fn gpm_streaming(verb: &str, missing: Missing) -> Self {
-        let words = summary(missing);
+        let words = missing.words();
         let message =
             format!("Failed to {verb} GPU performance monitoring stream state: {words}\n");
         Self::new(missing.into(), message)

@@ -4,7 +4,6 @@
 
 use std::path::PathBuf;
 
-use clap::ArgAction::Append;
 use clap::Parser;
 
 use super::{Args, Command, Interval, List, refused};
@@ -112,9 +111,8 @@ struct QueryLine {
     help_query_retired_pages: bool,
     #[arg(long)]
     help_query_remapped_rows: bool,
-    /// Alone it says nothing, and does not unsay what another one said.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "", action = Append)]
-    format: Vec<String>,
+    #[arg(long)]
+    format: Option<String>,
     #[arg(long, alias = "gpu")]
     id: Option<String>,
     #[arg(long)]
@@ -126,7 +124,9 @@ struct QueryLine {
 /// One list after another: a second one asked for is refused, the first one
 /// whose help is asked for gets it.
 pub fn query(line: &Line) -> Result<Args, Error> {
-    let query = QueryLine::try_parse_from(canonical(line))?;
+    // A --format without a value says nothing, and does not unsay another one.
+    let said = |word: &String| word != "--format";
+    let query = QueryLine::try_parse_from(canonical(line).filter(said))?;
     let lists = [
         (List::Gpu, query.help_query_gpu, query.query_gpu),
         (
@@ -169,12 +169,11 @@ pub fn query(line: &Line) -> Result<Args, Error> {
     }
     let (list, fields) = asked.ok_or(only_one)?;
     line.known()?;
-    let said = |format: &String| !format.is_empty();
     Ok(Args {
         command: Command::Query {
             list,
             fields,
-            format: query.format.into_iter().rfind(said),
+            format: query.format,
         },
         ids: query.id,
         file: query.filename.map(PathBuf::from),

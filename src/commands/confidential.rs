@@ -1,7 +1,7 @@
 //! `conf-compute`: state and settings of confidential computing.
 
-use super::present::{all_there, heading, ids};
-use crate::error::{Error, Status};
+use super::present::{able, all_there, heading, ids};
+use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::output;
 use crate::spelling::options::Takes::{Nothing, Wide};
@@ -207,25 +207,9 @@ fn run(
     all_there(gpus)
 }
 
-/// The GPUs whose architecture has it; every one that there is must tell its own.
+/// The GPUs whose architecture has it.
 fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
-    const NONE: &str = "No CC capable devices found.\n";
-    let mut capable = Vec::new();
-    for gpu in gpus.iter().filter(|gpu| gpu.device().is_ok()) {
-        match gpu.has_cc() {
-            Ok(true) => capable.push(gpu),
-            Ok(false) => {}
-            Err(why) => {
-                let message = format!("NVML: Unable to get architecture: {}\n{NONE}", why.words());
-                return Err(Error::new(why.into(), message));
-            }
-        }
-    }
-    if capable.is_empty() {
-        all_there(gpus)?;
-        return Err(Error::new(Status::NotFound, NONE));
-    }
-    Ok(capable)
+    able(gpus, Gpu::has_cc, "No CC capable devices found.\n")
 }
 
 fn memory(gpus: &[&Gpu], out: &mut String) -> Result<(), Error> {
@@ -278,6 +262,7 @@ mod tests {
     use std::ffi::OsString;
 
     use super::*;
+    use crate::error::Status;
 
     #[test]
     fn a_line_asks_for_one_thing() {

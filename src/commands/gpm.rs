@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use super::present::{all_there, ids};
-use crate::error::Error;
-use crate::nvml::{Gpu, Missing};
+use super::present::{able, all_there, ids};
+use crate::error::{Error, Status};
+use crate::nvml::Gpu;
 use crate::output;
 use crate::spelling::options::Takes::{Long, Nothing};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
@@ -37,17 +37,15 @@ fn gpm(line: &Line) -> anyhow::Result<()> {
     })
 }
 
+const NONE: &str = "No GPM capable devices found.\n";
+
 fn set(gpus: &[Gpu], state: u32) -> Result<(), Error> {
     all_there(gpus)?;
-    let mut capable = false;
-    for gpu in gpus {
-        match gpu.set_gpm_streaming(state) {
-            Ok(()) => capable = true,
-            Err(Missing::NotSupported) => {}
-            Err(missing) => return Err(Error::gpm_streaming("set", missing)),
-        }
+    for gpu in able(gpus, Gpu::has_gpm, NONE)? {
+        gpu.set_gpm_streaming(state)
+            .map_err(|missing| Error::gpm_streaming("set", missing))?;
     }
-    capable.then_some(()).ok_or_else(Error::no_gpm_device)
+    Ok(())
 }
 
 /// nvidia-smi tells of the first GPU alone. So do we while all agree; where they
@@ -56,20 +54,21 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
     let mut states = Vec::new();
     let mut unread = Ok(());
     for gpu in gpus {
-        match gpu.gpm_streaming() {
+        let told = match (gpu.device(), gpu.has_gpm()) {
+            (Err(why), _) => Err(Error::no_handle(gpu.index(), why)),
+            (_, Err(missing)) => Err(Error::no_architecture(missing)),
+            (_, Ok(false)) => continue,
+            (_, Ok(true)) => gpu
+                .gpm_streaming()
+                .map_err(|missing| Error::gpm_streaming("display", missing)),
+        };
+        match told {
             Ok(on) => states.push((gpu.index(), on)),
-            Err(Missing::NotSupported) => {}
-            Err(missing) => {
-                let failure = match gpu.device() {
-                    Ok(_) => Error::gpm_streaming("display", missing),
-                    Err(why) => Error::no_handle(gpu.index(), why),
-                };
-                unread = unread.and(Err(failure));
-            }
+            Err(failure) => unread = unread.and(Err(failure)),
         }
     }
     let Some(&(_, first)) = states.first() else {
-        return unread.and(Err(Error::no_gpm_device()));
+        return unread.and(Err(Error::new(Status::NotFound, NONE)));
     };
     let agree = states.iter().all(|(_, on)| *on == first);
     states.truncate(if agree { 1 } else { states.len() });

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::args::Args;
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::spelling::subcommand::Line;
 use crate::value::printable;
@@ -67,6 +67,31 @@ pub fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
             .map_err(|why| Error::no_handle(gpu.index(), why))?;
     }
     Ok(())
+}
+
+/// The GPUs whose architecture has something; every one that there is must tell
+/// its own.
+pub fn able<'g, 'd>(
+    gpus: &'g [Gpu<'d>],
+    has: impl Fn(&Gpu<'d>) -> Reading<bool>,
+    none: &str,
+) -> Result<Vec<&'g Gpu<'d>>, Error> {
+    let mut able = Vec::new();
+    for gpu in gpus.iter().filter(|gpu| gpu.device().is_ok()) {
+        match has(gpu) {
+            Ok(true) => able.push(gpu),
+            Ok(false) => {}
+            Err(missing) => {
+                let failure = Error::no_architecture(missing);
+                return Err(Error::new(failure.status(), format!("{failure}{none}")));
+            }
+        }
+    }
+    if able.is_empty() {
+        all_there(gpus)?;
+        return Err(Error::new(Status::NotFound, none));
+    }
+    Ok(able)
 }
 
 /// An answer, or nothing where there is no such thing; a failure stays one.

@@ -109,7 +109,6 @@ impl Gpu<'_> {
 
     /// Whether the GPU's architecture has confidential computing: Ampere and later.
     pub fn has_cc(&self) -> Reading<bool> {
-        let architecture = self.architecture()?;
-        Ok((NVML_DEVICE_ARCH_AMPERE..NVML_DEVICE_ARCH_UNKNOWN).contains(&architecture))
+        self.is_since(NVML_DEVICE_ARCH_AMPERE)
     }
 }

@@ -1,5 +1,7 @@
 //! GPU performance monitoring: what the counters say from one reading to the next.
 
+use nvml_wrapper_sys::bindings::NVML_DEVICE_ARCH_HOPPER;
+
 use super::gpu::Gpu;
 use super::raw::{self, gpm::Sample};
 use super::reading::{Missing, Reading};
@@ -44,6 +46,11 @@ impl<'d> Meter<'d> {
 }
 
 impl Gpu<'_> {
+    /// Whether the GPU's architecture has performance monitoring: Hopper and later.
+    pub fn has_gpm(&self) -> Reading<bool> {
+        self.is_since(NVML_DEVICE_ARCH_HOPPER)
+    }
+
     /// Has the performance counters stream or not, `nvmlGpmSetStreamingEnabled`.
     pub fn set_gpm_streaming(&self, state: u32) -> Reading<()> {
         raw::gpm::set_streaming(self.device()?, state)

@@ -58,6 +58,13 @@ impl From<nvmlGridLicenseExpiry_t> for LicenseExpiry {
 }
 
 impl Gpu<'_> {
+    /// Whether the GPU is of an architecture (`NVML_DEVICE_ARCH_*`) or a later one;
+    /// one that NVML does not know is not.
+    pub(super) fn is_since(&self, first: u32) -> Reading<bool> {
+        let architecture = self.architecture()?;
+        Ok((first..NVML_DEVICE_ARCH_UNKNOWN).contains(&architecture))
+    }
+
     /// A temperature at which something happens, degrees Celsius,
     /// `nvmlDeviceGetTemperatureThreshold`, by `NVML_TEMPERATURE_THRESHOLD_*`.
     pub fn temperature_threshold(&self, which: u32) -> Reading<u32> {
