@@ -374,18 +374,6 @@ fn questions_of_the_system_do_not_hide_a_gpu() {
 }
 
 #[test]
-fn a_signal_does_not_cut_an_answer_in_half() {
-    let output = script(
-        "h100x8",
-        "timeout --preserve-status -s INT 0.5 nvidia-smi -q -x -l 5 | { sleep 1; cat; }
-        exit ${PIPESTATUS[0]}",
-    );
-    assert!(output.status.success(), "{output:?}");
-    assert!(output.stdout.len() > 65536);
-    assert!(stdout(&output).ends_with("</nvidia_smi_log>\n"));
-}
-
-#[test]
 fn performance_counters_are_set_where_there_are_any() {
     let output = run("mixed", &["gpm", "-s", "1"]);
     assert!(output.status.success(), "{output:?}");

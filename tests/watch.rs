@@ -9,7 +9,7 @@ mod common;
 
 use std::fmt::Write;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -49,10 +49,8 @@ fn a_signal_ends_a_view_at_once_and_in_peace() {
     }
 }
 
-/// A second signal does not wait until the answer has been read.
-#[test]
-fn a_second_signal_ends_at_once() {
-    // More than fits into a pipe.
+/// A loop of reports, each more than fits into a pipe, of which one has begun to be read.
+fn reports() -> (Child, impl BufRead) {
     let mut reports = nvsmi("h100x8")
         .args(["-q", "-x", "-l", "100"])
         .stdout(Stdio::piped())
@@ -60,15 +58,36 @@ fn a_second_signal_ends_at_once() {
         .expect("nvsmi runs");
     let mut begun = BufReader::with_capacity(1, reports.stdout.take().expect("a pipe"));
     begun.read_line(&mut String::new()).expect("a line");
-    let mut has_ended = || {
-        let id = reports.id().to_string();
-        let kill = Command::new("kill").args(["-s", "TERM", &id]).status();
-        assert!(kill.expect("kill runs").success());
-        std::thread::sleep(Duration::from_millis(200));
-        reports.try_wait().expect("a state")
-    };
-    assert_eq!(has_ended(), None);
-    assert_eq!(has_ended().and_then(|status| status.code()), Some(0));
+    (reports, begun)
+}
+
+fn interrupt(child: &Child) {
+    let id = child.id().to_string();
+    let kill = Command::new("kill").args(["-s", "INT", &id]).status();
+    assert!(kill.expect("kill runs").success());
+    std::thread::sleep(Duration::from_millis(200));
+}
+
+#[test]
+fn a_signal_does_not_cut_an_answer_in_half() {
+    let (mut reports, mut begun) = reports();
+    interrupt(&reports);
+    assert_eq!(reports.try_wait().expect("a state"), None);
+    let mut rest = String::new();
+    begun.read_to_string(&mut rest).expect("the rest");
+    assert!(rest.len() > 65536);
+    assert!(rest.ends_with("</nvidia_smi_log>\n"));
+    assert_eq!(reports.wait().expect("an end").code(), Some(0));
+}
+
+/// A second signal does not wait until the answer has been read.
+#[test]
+fn a_second_signal_ends_at_once() {
+    let (mut reports, _begun) = reports();
+    interrupt(&reports);
+    assert_eq!(reports.try_wait().expect("a state"), None);
+    interrupt(&reports);
+    assert_eq!(reports.wait().expect("an end").code(), Some(0));
 }
 
 /// A driver that wakes up slowly keeps nobody from ending a loop. One that owes its samples, and has
