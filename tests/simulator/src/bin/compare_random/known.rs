@@ -34,6 +34,10 @@ pub const KNOWN: &[Known] = &[
         const REFUSALS: &[&str] = &["--format= is missing", "Option --format is missing", "Option --format=--format", "\"--format=\"", "Format modifier --format=csv is mandatory"];
         REFUSALS.iter().any(|text| pair.real.stdout.contains(text))
     }),
+    known("a value or an unknown word keeps the signs in it (R580)", |pair| {
+        let refused = ["is not recognized", "is missing its value"].iter().any(|text| pair.real.stdout.contains(text));
+        refused && pair.args.iter().any(|word| keeps_a_sign(word))
+    }),
     known("a log file is left alone when there is nothing to write", |pair| {
         let watches = is(pair, "dmon") || is(pair, "pmon");
         let refused = match watches {
@@ -101,6 +105,12 @@ fn is_dtd(text: &str) -> bool {
 
 fn is(pair: &Pair, subcommand: &str) -> bool {
     pair.args.first().is_some_and(|word| word == subcommand)
+}
+
+/// Whether R550 would read more of a word than its option and its value: it begins anew at each sign.
+fn keeps_a_sign(word: &str) -> bool {
+    let (option, value) = word.split_once('=').unwrap_or((word, ""));
+    !option.starts_with('-') && word.contains('=') || value.starts_with('-') || value.contains('=')
 }
 
 fn starts_with_any(text: &str, beginnings: &[&str]) -> bool {
