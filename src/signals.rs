@@ -1,7 +1,9 @@
 //! The signals that end a loop: with status 0, as the real tool ends on them. At
 //! once, but for an answer that is being written: that is finished, unless a
-//! second signal comes.
+//! second signal comes. What whoever started it has it ignore, as nohup does, it
+//! goes on ignoring.
 
+use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -29,12 +31,26 @@ pub fn end_in_peace() -> io::Result<()> {
         return Ok(());
     }
     let State { idle, ending } = &*STATE;
-    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+    let ignored = ignored();
+    let heeded = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+        .into_iter()
+        .filter(heeded)
+    {
         flag::register_conditional_shutdown(signal, 0, Arc::clone(idle))?;
         flag::register_conditional_shutdown(signal, 0, Arc::clone(ending))?;
         flag::register(signal, Arc::clone(ending))?;
     }
     Ok(())
+}
+
+/// The signals that are ignored, one bit each from that of signal 1 on. Where the
+/// kernel does not tell, none.
+fn ignored() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default()
 }
 
 /// Writes an answer, which an end should not cut in half.

@@ -11,10 +11,11 @@ use std::fmt::Write;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{BEGINS, hurried, nvsmi, run, scratch, stdout};
+use common::{BEGINS, NVSMI, hurried, nvsmi, run, scratch, stdout};
 
 const VIEWS: [&[&str]; 4] = [&["dmon"], &["pmon"], &["encodersessions"], &["fbcsessions"]];
 
@@ -66,6 +67,36 @@ fn interrupt(child: &Child) {
     let kill = Command::new("kill").args(["-s", "INT", &id]).status();
     assert!(kill.expect("kill runs").success());
     std::thread::sleep(Duration::from_millis(200));
+}
+
+/// `nohup nvidia-smi -l 5 &` survives the terminal, and a loop in the background of a script is not
+/// interrupted with what runs in front.
+#[test]
+fn a_signal_that_is_ignored_when_a_loop_begins_stays_so() {
+    let query = "--query-gpu=name --format=csv -lms 100";
+    for line in ["-l 1", "-l 1 --timeout 9", query, "dmon", "pmon"] {
+        for signal in ["HUP", "INT", "QUIT"] {
+            let mut shell = simulator::command("h200", Path::new("bash")).expect("a box");
+            let mut view = shell
+                .args(["-c", &format!("trap '' {signal}; exec {NVSMI} {line}")])
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("bash runs");
+            let mut lines = BufReader::new(view.stdout.take().expect("a pipe"));
+            lines.read_line(&mut String::new()).expect("a line");
+            let id = view.id().to_string();
+            let send = |signal: &str| {
+                let kill = Command::new("kill").args(["-s", signal, &id]).status();
+                assert!(kill.expect("kill runs").success());
+            };
+            send(signal);
+            std::thread::sleep(Duration::from_millis(100));
+            assert_eq!(view.try_wait().expect("a state"), None, "{line} {signal}");
+            send("TERM");
+            let status = view.wait().expect("an end");
+            assert_eq!(status.code(), Some(0), "{line} {signal}");
+        }
+    }
 }
 
 #[test]
