@@ -117,6 +117,11 @@ impl Error {
         }
     }
 
+    /// The same, with another status.
+    pub fn with(self, status: Status) -> Self {
+        Self { status, ..self }
+    }
+
     /// NVML did not start: what `nvmlInit_v2` returned. A version mismatch
     /// also names the library's version, as `nvmlSystemGetNVMLVersion` gives it.
     fn init(missing: Missing, library_version: Option<&str>) -> Self {

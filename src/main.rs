@@ -28,7 +28,6 @@ use signal_hook::low_level;
 
 use crate::args::{Args, Change, Command, Interval};
 use crate::commands::modify::reset::{Facts, Reset};
-use crate::commands::present::if_any;
 use crate::commands::repeat::repeat;
 use crate::commands::{led, list, log, modify, query, summary, version};
 use crate::error::{Error, Status};
@@ -110,7 +109,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
             repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
                 summary::summary(&driver, gpus, columns, time, out);
             })?;
-            return Ok(all_there(&gpus)?);
+            return Ok(all(&gpus, Gpu::is_known)?);
         }
         Command::Query {
             list,
@@ -158,7 +157,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
                 },
             )?;
             // Without its place on the bus a GPU's part of the report has no heading.
-            return Ok(all(&gpus, |gpu| if_any(gpu.pci().map(drop)))?);
+            return Ok(all(&gpus, Gpu::has_place)?);
         }
         Command::Dtd { unit } => {
             log::dtd(*unit, &mut answer);
@@ -226,7 +225,7 @@ fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
 }
 
 /// The status of the first GPU that does not have what it takes.
-fn all(gpus: &[Gpu], has: impl Fn(&Gpu) -> Reading<()>) -> Result<(), Error> {
+fn all<'d>(gpus: &[Gpu<'d>], has: impl Fn(&Gpu<'d>) -> Reading<()>) -> Result<(), Error> {
     match gpus.iter().find_map(|gpu| has(gpu).err()) {
         None => Ok(()),
         Some(missing) => Err(Error::new(missing.into(), "")),

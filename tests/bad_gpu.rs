@@ -1,5 +1,8 @@
 //! One bad GPU of eight: the rows of the seven others are those of the healthy box, the bad one has its
 //! row or its line with its state, and the exit status tells of it.
+//!
+//! The status is that of the GPU's code, but where nvidia-smi prints the same and ends with 0: after rows
+//! that tell of what failed, as long as NVML still knows which GPU they are of.
 #![allow(clippy::expect_used, reason = "a test may stop where it stands")]
 
 mod common;
@@ -42,6 +45,8 @@ const FAULTS: &[(When, &str, &str, i32)] = &[
 enum Told {
     /// In its rows, by words.
     Rows,
+    /// So too, and by the status where NVML answers for no counter.
+    Counters,
     /// In its rows, by dashes.
     Dashes,
     /// By a line, with the status of the fault whenever it comes.
@@ -84,7 +89,7 @@ const VIEWS: &[View] = &[
     View { args: &["nvlink", "-s"], told: Told::Line, rows: Rows::Blocks("GPU ") },
     View { args: &["nvlink", "-c"], told: Told::Line, rows: Rows::Blocks("GPU ") },
     View { args: &["nvlink", "-e"], told: Told::Line, rows: Rows::Blocks("GPU ") },
-    View { args: &["pci", "-gErrCnt"], told: Told::Rows, rows: Rows::Blocks("GPU ") },
+    View { args: &["pci", "-gErrCnt"], told: Told::Counters, rows: Rows::Blocks("GPU ") },
     View { args: &["mig", "-lgip"], told: Told::Line, rows: Rows::OwnLines },
     View { args: &["mig", "-lgi"], told: Told::Line, rows: Rows::OneForAll },
     View { args: &["mig", "-lci"], told: Told::Line, rows: Rows::OneForAll },
@@ -180,6 +185,8 @@ fn one_bad_gpu_does_not_hide_the_others() {
             // nvidia-smi ends with 0 after a row that tells of its failure.
             let expected = match (when, view.told) {
                 (When::NoHandle, _) | (_, Told::Line) => status,
+                // Until then NVML answers, and says of each counter that it failed.
+                (When::Later, Told::Counters) => status,
                 _ => 0,
             };
             assert_eq!(output.status.code(), Some(expected), "{what}");
@@ -278,4 +285,115 @@ fn a_report_without_a_heading_is_no_success() {
             assert_eq!(parts(&stdout(&output)), 8, "{args:?} {code}");
         }
     }
+}
+
+/// Every code that NVML has, by its name, and the status for it.
+#[rustfmt::skip]
+const CODES: [(&str, i32); 31] = [
+    ("UNINITIALIZED", 255), ("INVALID_ARGUMENT", 2), ("NOT_SUPPORTED", 3), ("NO_PERMISSION", 4),
+    ("ALREADY_INITIALIZED", 255), ("NOT_FOUND", 6), ("INSUFFICIENT_SIZE", 255), ("INSUFFICIENT_POWER", 8),
+    ("DRIVER_NOT_LOADED", 9), ("TIMEOUT", 255), ("IRQ_ISSUE", 11), ("LIBRARY_NOT_FOUND", 12),
+    ("FUNCTION_NOT_FOUND", 13), ("CORRUPTED_INFOROM", 14), ("GPU_IS_LOST", 15), ("RESET_REQUIRED", 255),
+    ("OPERATING_SYSTEM", 17), ("LIB_RM_VERSION_MISMATCH", 18), ("IN_USE", 19), ("MEMORY", 255),
+    ("NO_DATA", 255), ("VGPU_ECC_NOT_SUPPORTED", 255), ("INSUFFICIENT_RESOURCES", 23),
+    ("FREQ_NOT_SUPPORTED", 255), ("ARGUMENT_VERSION_MISMATCH", 255), ("DEPRECATED", 255),
+    ("NOT_READY", 255), ("GPU_NOT_FOUND", 255), ("INVALID_STATE", 255), ("RESET_TYPE_NOT_SUPPORTED", 255),
+    ("UNKNOWN", 255),
+];
+
+/// A GPU with a handle of which NVML knows nothing else, whatever it says for it. nvidia-smi's statuses
+/// but for the table (255), which has no index then, `pci` and `nvlink`, which end with that GPU, and
+/// `pmon`, which says that no device is supported.
+#[test]
+fn a_gpu_that_answers_nothing_is_no_success() {
+    let nothing = |function: &str, code: &str, args: &[&str]| {
+        let fault = format!("{function}, gpu = {BAD}, code = '{code}'");
+        let output = nvsmi("h100x8")
+            .env("NVSMI_SIMULATOR_FAULT", fault)
+            .args(args)
+            .output()
+            .expect("nvsmi runs");
+        (output.status.code(), stdout(&output))
+    };
+    let all = "function = 'nvml*', except = 'nvmlDeviceGetHandle*'";
+    for (code, status) in CODES {
+        // What a GPU does not have is no failure of it.
+        let failed = if code == "NOT_SUPPORTED" { 0 } else { status };
+        for (args, function, status) in [
+            (&[][..], all, status),
+            (&["-L"], all, status),
+            (&["-q"], all, failed),
+            (&["-q", "-x"], all, failed),
+            (&["-q", "-d", "POWER"], all, failed),
+            (&["pci", "-gErrCnt"], all, status),
+            (&["topo", "-m"], all, 255),
+            (&["topo", "-p2p", "r"], all, 255),
+            (
+                &["--query-gpu=index,name,power.draw", "--format=csv"],
+                all,
+                0,
+            ),
+            (&["dmon", "-c", "1"], all, 0),
+            (&["nvlink", "-s"], "function = 'nvmlDeviceGetName'", status),
+            (&[], "function = 'nvmlDeviceGetName'", 0),
+            (&[], "function = 'nvmlDeviceGetPciInfo*'", 0),
+        ] {
+            let (ended, shown) = nothing(function, code, args);
+            assert_eq!(ended, Some(status), "{args:?} {function} {code}\n{shown}");
+        }
+    }
+}
+
+/// Each of several bad GPUs is told of, and the status is the first one's.
+#[test]
+fn no_bad_gpu_hides_another() {
+    let fault = "function = ['nvmlDeviceGetHandle*', 'nvmlDeviceGetFieldValues'], \
+        codes = [0, 15, 0, 16, 0, 0, 0, 0]";
+    for (args, names) in [
+        (&["nvlink", "-s"][..], ["GPU1: ", "GPU3: "]),
+        (&["pci", "-gErrCnt"], ["GPU1: ", "GPU3: "]),
+        (&["topo", "-m"], ["GPU1: ", "GPU3: "]),
+        (&["c2c", "-s"], ["GPU1: ", "GPU3: "]),
+        (&["-L"], ["gpu 1: ", "gpu 3: "]),
+    ] {
+        let output = nvsmi("h100x8")
+            .env("NVSMI_SIMULATOR_FAULT", fault)
+            .args(args)
+            .output()
+            .expect("nvsmi runs");
+        let shown = stdout(&output);
+        assert_eq!(output.status.code(), Some(15), "{args:?}\n{shown}");
+        for name in names {
+            let told = format!("Unable to determine the device handle for {name}");
+            assert_eq!(shown.matches(&told).count(), 1, "{args:?}\n{shown}");
+        }
+    }
+    // One has no links to tell of, another no handle.
+    for (args, links) in [
+        (&["nvlink", "-s"][..], "NVLinks"),
+        (&["c2c", "-s"], "C2C links"),
+    ] {
+        let later = "function = 'nvmlDeviceGetFieldValues', codes = [0, 15, 0, 0, 0, 0, 0, 0]";
+        let output = nvsmi(&lost_third())
+            .env("NVSMI_SIMULATOR_FAULT", later)
+            .args(args)
+            .output()
+            .expect("nvsmi runs");
+        let shown = stdout(&output);
+        assert_eq!(output.status.code(), Some(15), "{args:?}\n{shown}");
+        for told in [
+            format!("Unable to determine the {links} of GPU 1: GPU is lost\n"),
+            "Unable to determine the device handle for GPU3: A GPU reset must occur".to_owned(),
+        ] {
+            assert_eq!(shown.matches(&told).count(), 1, "{args:?}\n{shown}");
+        }
+    }
+}
+
+/// A box whose fourth GPU needs a reset and has no handle.
+fn lost_third() -> String {
+    let path = common::scratch("reset-required.toml");
+    let text = "about = \"a GPU that needs a reset\"\ninherits = \"h100x8\"\n[[fault]]\nfunction = \"nvmlDeviceGetHandle*\"\ngpu = 3\ncode = \"RESET_REQUIRED\"\n";
+    std::fs::write(&path, text).expect("a file of our own");
+    path.display().to_string()
 }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
 use super::nvlink::gigabytes;
-use super::present::{Present, count, heading, if_any};
+use super::present::{Present, both, count, heading, if_any};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing};
@@ -64,14 +64,13 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
             Ok(0) => {}
             Ok(links) => linked.push((gpu, links)),
             Err(missing) => {
-                uncounted = uncounted.and(Err(Error::uncounted("C2C links", gpu.index(), missing)));
+                let failure = Error::uncounted("C2C links", gpu.index(), missing);
+                uncounted = both(uncounted, Err(failure));
             }
         }
     }
     if linked.is_empty() {
-        return uncounted
-            .and(gpus.none_left_out())
-            .and(Err(Error::no_c2c()));
+        return both(uncounted, gpus.none_left_out()).and(Err(Error::no_c2c()));
     }
     let only = line
         .number("link")
@@ -90,7 +89,7 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
             view(&links, out)?;
         }
     }
-    uncounted.and(gpus.none_left_out())
+    both(uncounted, gpus.none_left_out())
 }
 
 /// The C2C links of a GPU.

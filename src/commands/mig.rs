@@ -10,7 +10,7 @@ use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::value::printable;
 
-use super::present::{Present, if_any};
+use super::present::{Present, both, if_any};
 
 /// `mig`.
 #[rustfmt::skip]
@@ -143,11 +143,11 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         gpus.retain(|gpu| gpu.in_mig_mode());
         if gpus.is_empty() {
             put(out, "No MIG-enabled devices found.\n");
-            return untold.and(present.none_left_out());
+            return both(untold, present.none_left_out());
         }
     }
     view(&gpus, line, out)?;
-    untold.and(present.none_left_out())
+    both(untold, present.none_left_out())
 }
 
 /// Does something for all, whichever of them fails; the first failure is told at

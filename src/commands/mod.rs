@@ -14,7 +14,7 @@ pub mod nvlink;
 pub mod pci;
 pub mod pmon;
 pub mod power;
-pub mod present;
+mod present;
 pub mod query;
 pub mod refused;
 pub mod repeat;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field};
 
-use super::present::{Present, heading, if_any};
+use super::present::{Present, both, heading, if_any};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
@@ -139,12 +139,17 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
             Ok(Some(links)) => links,
             Ok(None) => continue,
             Err(missing) => {
-                unread = unread.and(Err(Error::uncounted("NVLinks", gpu.index(), missing)));
+                let uncounted = Error::uncounted("NVLinks", gpu.index(), missing);
+                unread = both(unread, Err(uncounted));
                 continue;
             }
         };
         let mut out = Vec::new();
         put(&mut out, &heading(gpu));
+        if let Err(missing) = gpu.name() {
+            // nvidia-smi ends here.
+            unread = both(unread, Err(Error::new(missing.into(), "")));
+        }
         let mut shown = Ok(());
         if links.invalid() && views.iter().any(|row| row.1 == Kind::ByLink) {
             put(&mut out, "\t Invalid Link\n");
@@ -158,12 +163,12 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
             // Told under the heading of its GPU; the status tells of it at the end.
             Err(failure) if failure.is_of_one_gpu() && !changes => {
                 say(&failure.to_string());
-                unread = unread.and(Err(Error::new(failure.status(), "")));
+                unread = both(unread, Err(Error::new(failure.status(), "")));
             }
             done => done?,
         }
     }
-    unread.and(gpus.none_left_out())
+    both(unread, gpus.none_left_out())
 }
 
 /// A link, and its answers.

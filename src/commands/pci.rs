@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
-use super::present::{Present, heading};
+use super::present::{Present, both, heading};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::Nothing;
@@ -66,18 +66,19 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
         // Nothing is cleared without one of the GPUs.
         gpus.none_left_out()?;
     }
+    let mut told = Ok(());
     for gpu in gpus.iter() {
         let mut out = Vec::new();
         put(&mut out, &heading(gpu));
         if line.has("getErrorCounters") {
-            counters(gpu, ERRORS, &mut out);
+            told = both(told, counters(gpu, ERRORS, &mut out));
             row(LANE_ERROR, "", &mut out);
             for (lane, errors) in gpu.numbers(&lanes()).into_iter().enumerate() {
                 put(&mut out, &format!("\t lane {lane:>2}: {}\n", shown(errors)));
             }
         }
         if line.has("getCounters") {
-            counters(gpu, BYTES, &mut out);
+            told = both(told, counters(gpu, BYTES, &mut out));
         }
         let cleared = match line.has("clearErrorCounters") {
             true => clear(gpu, &mut out),
@@ -86,7 +87,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
         say(&String::from_utf8_lossy(&out));
         cleared?;
     }
-    gpus.none_left_out()
+    both(told, gpus.none_left_out())
 }
 
 fn lanes() -> Vec<(u32, u32)> {
@@ -131,10 +132,19 @@ fn clear(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
     }
 }
 
-fn counters(gpu: &Gpu, rows: &[(&str, u32)], out: &mut Vec<u8>) {
+/// A row for each counter, which tells of what failed; where NVML answers for none,
+/// so does the status.
+fn counters(gpu: &Gpu, rows: &[(&str, u32)], out: &mut Vec<u8>) -> Result<(), Error> {
     let ids: Vec<(u32, u32)> = rows.iter().map(|&(_, id)| (id, 0)).collect();
-    for ((label, _), value) in rows.iter().zip(gpu.numbers(&ids)) {
+    let values = gpu.numbers_or_none(&ids);
+    let failure = values.as_ref().err().copied();
+    let values = values.unwrap_or_else(|missing| vec![Err(missing); rows.len()]);
+    for ((label, _), value) in rows.iter().zip(values) {
         row(label, &shown(value), out);
+    }
+    match failure {
+        None => Ok(()),
+        Some(missing) => Err(Error::new(missing.into(), "")),
     }
 }
 

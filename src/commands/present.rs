@@ -8,10 +8,10 @@ use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::spelling::subcommand::Line;
 use crate::value::printable;
 
-/// GPUs that have a handle, and the first that has none.
+/// GPUs that have a handle, and those that have none.
 pub struct Present<'d> {
     gpus: Vec<Gpu<'d>>,
-    left_out: Option<(u32, Missing)>,
+    left_out: Vec<(u32, Missing)>,
 }
 
 impl<'d> Present<'d> {
@@ -32,7 +32,8 @@ impl<'d> Present<'d> {
     fn of(mut gpus: Vec<Gpu<'d>>) -> Self {
         let left_out = gpus
             .iter()
-            .find_map(|gpu| Some((gpu.index(), gpu.device().err()?)));
+            .filter_map(|gpu| Some((gpu.index(), gpu.device().err()?)))
+            .collect();
         gpus.retain(|gpu| gpu.device().is_ok());
         Self { gpus, left_out }
     }
@@ -40,10 +41,10 @@ impl<'d> Present<'d> {
     /// A GPU without a handle has no place in the answer, so that it is told of
     /// after it.
     pub fn none_left_out(&self) -> Result<(), Error> {
-        match self.left_out {
-            None => Ok(()),
-            Some((index, missing)) => Err(Error::no_handle(index, missing)),
-        }
+        let no_handles = self.left_out.iter();
+        no_handles
+            .map(|&(index, missing)| Err(Error::no_handle(index, missing)))
+            .fold(Ok(()), both)
     }
 }
 
@@ -52,6 +53,15 @@ impl<'d> Deref for Present<'d> {
 
     fn deref(&self) -> &Self::Target {
         &self.gpus
+    }
+}
+
+/// What two GPUs, or kinds of GPUs, came to: every failure is told, and the first
+/// one's status counts.
+pub fn both(first: Result<(), Error>, second: Result<(), Error>) -> Result<(), Error> {
+    match (first, second) {
+        (Err(first), Err(second)) => Err(second.after(&first.to_string()).with(first.status())),
+        (first, second) => first.and(second),
     }
 }
 

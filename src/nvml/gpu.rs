@@ -52,6 +52,21 @@ impl<'d> Gpu<'d> {
         self.device
     }
 
+    /// Whether NVML still knows which GPU the handle is of, or why not. One that
+    /// tells its place on the bus does; the others are asked for their number,
+    /// `nvmlDeviceGetIndex`.
+    pub fn is_known(&self) -> Reading<()> {
+        self.pci().map(drop).or_else(|_| self.number().map(drop))
+    }
+
+    /// Whether the GPU tells its place on the bus, if it is on one.
+    pub fn has_place(&self) -> Reading<()> {
+        match self.pci() {
+            Err(Missing::NotSupported) => Ok(()),
+            place => place.map(drop),
+        }
+    }
+
     /// The GPU at this `index`, `nvmlDeviceGetHandleByIndex`.
     pub fn at(library: &'static Library, index: u32) -> Self {
         Self::new(library, index, raw::handle(library, index))
@@ -332,6 +347,8 @@ questions! { lasting / Lasting {}
     serial: String = |device| raw::get_string(function!(nvmlDeviceGetSerial), device, 30);
     /// Where it sits, `nvmlDeviceGetPciInfo_v3`.
     pci: Pci = |device| raw::get(function!(nvmlDeviceGetPciInfo_v3), device).map(Pci::from);
+    /// Its number as the handle has it, `nvmlDeviceGetIndex`.
+    number: u32 = |device| raw::get(function!(nvmlDeviceGetIndex), device);
     /// The PCI base class and sub class, `nvmlDeviceGetPciInfoExt`.
     pci_class: (u32, u32) = |device| raw::get_versioned(function!(nvmlDeviceGetPciInfoExt), device, |_| ())
         .map(|pci| (pci.baseClass, pci.subClass));

@@ -67,26 +67,29 @@ impl Gpu<'_> {
     /// Several whole numbers by (field id, scope id), one call of
     /// `nvmlDeviceGetFieldValues`; not kept.
     pub fn numbers(&self, ids: &[(u32, u32)]) -> Vec<Reading<i64>> {
-        let ask = || {
-            let device = self.device()?;
-            let known: Vec<Reading<(u32, u32)>> = ids
-                .iter()
-                .map(|&(id, scope)| Ok((field_id(device, id)?, scope)))
-                .collect();
-            let sent: Vec<(u32, u32)> = known.iter().flatten().copied().collect();
-            let mut values = raw::field_values(device, &sent)?.into_iter();
-            Ok(known
-                .into_iter()
-                .map(|id| {
-                    id?;
-                    match values.next().unwrap_or(Err(Missing::UNKNOWN))? {
-                        FieldNumber::Whole(number) => Ok(number),
-                        FieldNumber::Real(_) => Err(Missing::UNKNOWN),
-                    }
-                })
-                .collect())
-        };
-        ask().unwrap_or_else(|missing| vec![Err(missing); ids.len()])
+        self.numbers_or_none(ids)
+            .unwrap_or_else(|missing| vec![Err(missing); ids.len()])
+    }
+
+    /// The same, where it matters that the call itself failed.
+    pub fn numbers_or_none(&self, ids: &[(u32, u32)]) -> Reading<Vec<Reading<i64>>> {
+        let device = self.device()?;
+        let known: Vec<Reading<(u32, u32)>> = ids
+            .iter()
+            .map(|&(id, scope)| Ok((field_id(device, id)?, scope)))
+            .collect();
+        let sent: Vec<(u32, u32)> = known.iter().flatten().copied().collect();
+        let mut values = raw::field_values(device, &sent)?.into_iter();
+        Ok(known
+            .into_iter()
+            .map(|id| {
+                id?;
+                match values.next().unwrap_or(Err(Missing::UNKNOWN))? {
+                    FieldNumber::Whole(number) => Ok(number),
+                    FieldNumber::Real(_) => Err(Missing::UNKNOWN),
+                }
+            })
+            .collect())
     }
 
     /// How many NVLinks there are, up or not.
