@@ -227,13 +227,33 @@ fn a_change_that_hangs_is_no_success() {
             "{args:?}: {shown}"
         );
     }
-    // A question is no change.
-    let asked = ended(
-        "changeable",
-        "function = 'nvmlDeviceGetPersistenceMode'",
-        &["-pm", "0"],
-    );
-    assert!(!told(&asked).contains("may have been made"), "{asked:?}");
+}
+
+/// Whatever a question is called, nothing was to be changed by it.
+#[test]
+fn a_question_that_hangs_is_no_change() {
+    let gpm = ["dmon", "-c", "2", "--gpm-metrics", "1"];
+    for (function, args) in [
+        ("nvmlInit_v2", &["-pm", "0"][..]),
+        ("nvmlDeviceGetPersistenceMode", &["-pm", "0"]),
+        (
+            "nvmlDeviceQueryDrainState",
+            &["drain", "-q", "-p", "0000:19:00.0"],
+        ),
+        (
+            "nvmlDeviceValidateInforom",
+            &["--query-gpu=inforom.checksum_validation"],
+        ),
+        ("nvmlGpmSampleAlloc", &gpm),
+        ("nvmlGpmSampleGet", &gpm),
+        ("nvmlGpmMetricsGet", &gpm),
+    ] {
+        let asked = ended("h100x8", &format!("function = '{function}'"), args);
+        let told = told(&asked);
+        let named = format!("did not answer {function} within");
+        assert!(told.contains(&named), "{args:?}: {asked:?}");
+        assert!(!told.contains("may have been made"), "{asked:?}");
+    }
 }
 
 #[test]

@@ -36,9 +36,16 @@ pub fn profiles_of(mask: &ProfileMask) -> Vec<u32> {
 pub struct PowerProfile {
     /// `NVML_POWER_PROFILE_*`.
     pub id: u32,
-    /// Which of several goes first, 1 the highest; if it is described.
-    pub priority: Option<u32>,
-    /// Those that cannot be in force beside it; none if it is not described.
+    /// How it gets on with others, if NVML describes it.
+    pub rank: Option<Rank>,
+}
+
+/// How a power profile gets on with others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// Which of several goes first, 1 the highest.
+    pub priority: u32,
+    /// Those that cannot be in force beside it.
     pub conflicts: Vec<u32>,
 }
 
@@ -52,13 +59,11 @@ impl Gpu<'_> {
         let profile = |id: u32| {
             let entry = info.perfProfile.get(id as usize);
             let known = entry.filter(|entry| entry.profileId == id);
-            PowerProfile {
-                id,
-                priority: known.map(|entry| entry.priority),
-                conflicts: known
-                    .map(|entry| profiles_of(&entry.conflictingMask.mask))
-                    .unwrap_or_default(),
-            }
+            let rank = known.map(|entry| Rank {
+                priority: entry.priority,
+                conflicts: profiles_of(&entry.conflictingMask.mask),
+            });
+            PowerProfile { id, rank }
         };
         let there = profiles_of(&info.perfProfilesMask.mask);
         Ok(there.into_iter().map(profile).collect())

@@ -140,11 +140,12 @@ fn supported(gpu: &Gpu, detailed: bool) -> Reading<String> {
     for profile in gpu.supported_power_profiles()? {
         text += &line(profile.id);
         if detailed {
-            let priority = profile.priority.map(|priority| priority.to_string());
-            let priority = priority.as_deref().unwrap_or("N/A");
-            text += &format!("\tPriority: {priority}\n");
-            text += "\tConflicts with:\n";
-            for conflict in profile.conflicts {
+            let Some(rank) = profile.rank else {
+                text += "\tPriority: N/A\n\tConflicts with: N/A\n";
+                continue;
+            };
+            text += &format!("\tPriority: {}\n\tConflicts with:\n", rank.priority);
+            for conflict in rank.conflicts {
                 text += &format!("\t\t{}", line(conflict));
             }
         }
