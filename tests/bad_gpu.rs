@@ -97,12 +97,16 @@ const VIEWS: &[View] = &[
 ];
 
 fn faulty(view: &View, when: When, code: &str) -> Output {
+    faulty_on("h100x8", view, when, code)
+}
+
+fn faulty_on(simulated: &str, view: &View, when: When, code: &str) -> Output {
     let calls = match when {
         When::NoHandle => "function = 'nvmlDeviceGetHandle*'".to_owned(),
         When::Midway => format!("function = 'nvml*', except = {KEPT}"),
         When::Later => "function = 'nvml*', except = 'nvmlDeviceGetHandle*', from = 2".to_owned(),
     };
-    nvsmi("h100x8")
+    nvsmi(simulated)
         .env(
             "NVSMI_SIMULATOR_FAULT",
             format!("{calls}, gpu = {BAD}, code = '{code}'"),
@@ -247,19 +251,34 @@ fn the_matrix_of_the_others_is_that_of_a_box_without_the_bad_one() {
     }
 }
 
-/// Where no GPU has the links that are asked for, the one that could not say is told of.
+/// Where no GPU has what is asked for, the one that could not say is told of.
 #[test]
 fn a_view_that_no_gpu_has_tells_of_the_bad_one() {
-    for &(when, code, _, status) in FAULTS.iter().filter(|fault| fault.0 != When::Later) {
+    let faults = || FAULTS.iter().filter(|fault| fault.0 != When::Later);
+    let views: [(&str, &[&str]); 4] = [
+        ("h100x8", &["c2c", "-s"]),
+        ("l40s-x4", &["mig", "-lgip"]),
+        ("l40s-x4", &["mig", "-lgi"]),
+        ("l40s-x4", &["nvlink", "-s"]),
+    ];
+    for ((simulated, args), &(when, code, words, status)) in views
+        .iter()
+        .flat_map(|view| faults().map(move |fault| (view, fault)))
+    {
         let view = View {
-            args: &["c2c", "-s"],
+            args,
             told: Told::Line,
             rows: Rows::OneForAll,
         };
-        let output = faulty(&view, when, code);
+        let output = faulty_on(simulated, &view, when, code);
         let shown = stdout(&output);
-        assert_eq!(output.status.code(), Some(status), "{shown}");
-        assert!(shown.starts_with("Unable to determine the "), "{shown}");
+        let what = format!("{args:?} {code} {}\n{shown}", when as u8);
+        assert_eq!(output.status.code(), Some(status), "{what}");
+        assert!(shown.starts_with("Unable to determine the "), "{what}");
+        assert!(
+            shown.contains(words) || shown.contains("A GPU reset must occur"),
+            "{what}"
+        );
     }
 }
 
@@ -368,12 +387,15 @@ fn no_bad_gpu_hides_another() {
             assert_eq!(shown.matches(&told).count(), 1, "{args:?}\n{shown}");
         }
     }
-    // One has no links to tell of, another no handle.
+    // One does not tell of its links or its mode, another has no handle.
     for (args, links) in [
         (&["nvlink", "-s"][..], "NVLinks"),
         (&["c2c", "-s"], "C2C links"),
+        (&["mig", "-lgip"], "MIG mode"),
+        (&["mig", "-lgi"], "MIG mode"),
     ] {
-        let later = "function = 'nvmlDeviceGetFieldValues', codes = [0, 15, 0, 0, 0, 0, 0, 0]";
+        let later = "function = ['nvmlDeviceGetFieldValues', 'nvmlDeviceGetMigMode'], \
+            codes = [0, 15, 0, 0, 0, 0, 0, 0]";
         let output = nvsmi(&lost_third())
             .env("NVSMI_SIMULATOR_FAULT", later)
             .args(args)

@@ -131,23 +131,27 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let present = Present::named(driver, line)?;
     let mut gpus: Vec<&Gpu> = present.iter().filter(|gpu| gpu.mig().is_ok()).collect();
     // A GPU that does not tell whether it is in MIG mode is left out, and told of.
-    let untold = each(&present, |gpu| match if_any(gpu.mig().map(drop)) {
-        Ok(()) => Ok(()),
-        Err(missing) => Err(Error::uncounted("MIG mode", gpu.index(), missing)),
-    });
+    let mut untold = Ok(());
+    for gpu in present.iter() {
+        if let Err(missing) = if_any(gpu.mig().map(drop)) {
+            let unknown = Error::uncounted("MIG mode", gpu.index(), missing);
+            untold = both(untold, Err(unknown));
+        }
+    }
+    let untold = both(untold, present.none_left_out());
     if gpus.is_empty() {
         let message = "No MIG-supported devices found.\n";
-        return Err(Error::new(Status::NotFound, message));
+        return untold.and(Err(Error::new(Status::NotFound, message)));
     }
     if *whose == Whose::Enabled {
         gpus.retain(|gpu| gpu.in_mig_mode());
         if gpus.is_empty() {
             put(out, "No MIG-enabled devices found.\n");
-            return both(untold, present.none_left_out());
+            return untold;
         }
     }
     view(&gpus, line, out)?;
-    both(untold, present.none_left_out())
+    untold
 }
 
 /// Does something for all, whichever of them fails; the first failure is told at

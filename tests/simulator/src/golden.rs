@@ -181,7 +181,7 @@ fn area(value: &Value) -> Result<Area, String> {
     })
 }
 
-/// Reads a file of answered cases.
+/// Reads a file of answered cases: `args` and what is answered to it, or several of them in `lines`.
 pub fn cases(path: &Path) -> Result<Vec<Case>, String> {
     let table = read(path)?;
     let simulated = table
@@ -193,7 +193,11 @@ pub fn cases(path: &Path) -> Result<Vec<Case>, String> {
         .and_then(Value::as_array)
         .map(Vec::as_slice)
         .unwrap_or_default();
-    let case = |case: &Value| {
+    let lines = |case: &Value| match case.get("args") {
+        Some(args) => vec![strings(args)],
+        None => lists(case, "lines"),
+    };
+    let case = |case: &Value, args: Vec<String>| {
         Some(Case {
             simulated: case
                 .get("box")
@@ -201,19 +205,23 @@ pub fn cases(path: &Path) -> Result<Vec<Case>, String> {
                 .unwrap_or(simulated)
                 .to_owned(),
             faults: texts(case, "faults"),
-            args: strings(case.get("args")?),
+            args,
             exit: case.get("exit")?.as_integer()?.try_into().ok()?,
             stdout: case.get("stdout")?.as_str()?.to_owned(),
         })
     };
-    cases
-        .iter()
-        .enumerate()
-        .map(|(place, value)| {
-            case(value)
-                .ok_or_else(|| format!("{}: case {} is not whole", path.display(), place + 1))
-        })
-        .collect()
+    let mut whole = Vec::new();
+    for (place, value) in (1..).zip(cases) {
+        let answered: Option<Vec<Case>> = lines(value)
+            .into_iter()
+            .map(|args| case(value, args))
+            .collect();
+        let answered = answered.filter(|cases| !cases.is_empty());
+        whole.extend(
+            answered.ok_or_else(|| format!("{}: case {place} is not whole", path.display()))?,
+        );
+    }
+    Ok(whole)
 }
 
 /// What nvsmi prints instead of some of the lines that nvidia-smi prints.
@@ -249,10 +257,6 @@ impl Instead {
 pub fn instead(path: &Path) -> Result<Vec<Instead>, String> {
     let table = read(path)?;
     let rows = table.get("instead").and_then(Value::as_array);
-    let lists = |row: &Value, key: &str| -> Vec<Vec<String>> {
-        let lists = row.get(key).and_then(Value::as_array);
-        lists.into_iter().flatten().map(strings).collect()
-    };
     let row = |row: &Value| {
         let pair = |pair: Vec<String>| <[String; 2]>::try_from(pair).ok().map(Into::into);
         Some(Instead {
@@ -404,6 +408,12 @@ fn is_recent(text: &str, pattern: &str) -> bool {
 fn read(path: &Path) -> Result<Table, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     text.parse().map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// The lists of texts in a list.
+fn lists(table: &Value, key: &str) -> Vec<Vec<String>> {
+    let lists = table.get(key).and_then(Value::as_array);
+    lists.into_iter().flatten().map(strings).collect()
 }
 
 fn texts(value: &Value, key: &str) -> Vec<String> {
