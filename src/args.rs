@@ -271,14 +271,6 @@ impl Args {
                 _ => true,
             }
     }
-
-    /// Those GPUs, and nothing else.
-    pub fn of(ids: Option<String>) -> Self {
-        Self {
-            ids,
-            ..Self::default()
-        }
-    }
 }
 
 impl From<Command> for Args {

@@ -103,7 +103,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
         Command::Summary { columns } => {
             let every = interval(args)?;
             let driver = open()?;
-            let mut gpus = select(&driver, args)?;
+            let mut gpus = select(&driver, args.ids.as_deref())?;
             let columns = args::columns(*columns)?;
             let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
             repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
@@ -119,7 +119,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
             let driver = open()?;
             let query = query::prepare(*list, fields, format.as_deref())?;
             let every = interval(args)?;
-            let mut gpus = select(&driver, args)?;
+            let mut gpus = select(&driver, args.ids.as_deref())?;
             let mut output = Output::open(args.file.as_deref(), Error::query_file)?;
             repeat(
                 every,
@@ -143,7 +143,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
             let report = log::Report::new(display.as_deref(), *xml, *dtd)?;
             let mut gpus = match unit {
                 true => log::no_units(&driver, args.ids.as_deref()).map(|()| Vec::new()),
-                false => select(&driver, args),
+                false => select(&driver, args.ids.as_deref()),
             }?;
             let mut output = Output::open(args.file.as_deref(), Error::log_file)?;
             repeat(
@@ -169,7 +169,11 @@ fn run(args: &Args) -> anyhow::Result<()> {
             if let Some(Change::GpuReset { kind }) = &asked.change {
                 return reset(driver, args, kind.as_deref(), asked.dry_run);
             }
-            return modify::modify(&select(&driver, args)?, asked, Output::stdout()?);
+            return modify::modify(
+                &select(&driver, args.ids.as_deref())?,
+                asked,
+                Output::stdout()?,
+            );
         }
         Command::Led { color, dry_run } => {
             let told = led::led(&open()?, args.ids.as_deref(), *color, *dry_run)?;
@@ -183,7 +187,7 @@ fn run(args: &Args) -> anyhow::Result<()> {
 
 /// `-r`: NVML is closed before the reset, for it has the GPUs open too.
 fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyhow::Result<()> {
-    let gpus = select(&driver, args)?;
+    let gpus = select(&driver, args.ids.as_deref())?;
     let facts: Vec<Facts> = modify::named(&gpus)?.iter().map(Facts::of).collect();
     let reset = Reset {
         method: modify::reset::method(kind)?,
@@ -205,9 +209,9 @@ fn interval(args: &Args) -> Result<Option<Duration>, Error> {
 }
 
 /// The GPUs that `-i` names, or all.
-fn select<'d>(driver: &'d Driver, args: &Args) -> Result<Vec<Gpu<'d>>, Error> {
+fn select<'d>(driver: &'d Driver, ids: Option<&str>) -> Result<Vec<Gpu<'d>>, Error> {
     let count = driver.gpu_count().map_err(Error::count)?;
-    let gpus = match args.ids.as_deref() {
+    let gpus = match ids {
         Some(ids) if count > 0 && ids.chars().all(|c| c == ',') => return Err(Error::empty_ids()),
         Some(ids) => driver.select(ids).map_err(|gpu| Error::unanswered(&gpu))?,
         None => driver.gpus().map_err(Error::count)?,

@@ -373,6 +373,10 @@ fn no_bad_gpu_hides_another() {
         (&["pci", "-gErrCnt"], ["GPU1: ", "GPU3: "]),
         (&["topo", "-m"], ["GPU1: ", "GPU3: "]),
         (&["c2c", "-s"], ["GPU1: ", "GPU3: "]),
+        (&["mig", "-lgip"], ["GPU1: ", "GPU3: "]),
+        (&["gpm", "-g"], ["GPU1: ", "GPU3: "]),
+        (&["gpm", "-s", "1"], ["GPU1: ", "GPU3: "]),
+        (&["conf-compute", "-gm"], ["GPU1: ", "GPU3: "]),
         (&["-L"], ["gpu 1: ", "gpu 3: "]),
     ] {
         let output = nvsmi("h100x8")

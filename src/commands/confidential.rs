@@ -1,9 +1,10 @@
 //! `conf-compute`: state and settings of confidential computing.
 
-use super::present::{able, all_there, heading, ids};
+use super::present::{able, all_there, heading};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::output;
+use crate::render::put;
 use crate::spelling::options::Takes::{Nothing, Wide};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 
@@ -144,13 +145,8 @@ fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
 fn confidential(line: &Line) -> anyhow::Result<()> {
     let (option, value) = asked(line)?;
     let driver = crate::open()?;
-    let gpus = crate::select(&driver, &ids(line))?;
-    output::answer(|out| {
-        let mut text = String::new();
-        let done = run(&driver, &gpus, option, value, &mut text);
-        out.extend(text.into_bytes());
-        done
-    })
+    let gpus = crate::select(&driver, line.text("id"))?;
+    output::answer(|out| run(&driver, &gpus, option, value, out))
 }
 
 /// Answers one option, or makes its change.
@@ -159,7 +155,7 @@ fn run(
     gpus: &[Gpu],
     option: &str,
     value: u64,
-    out: &mut String,
+    out: &mut Vec<u8>,
 ) -> Result<(), Error> {
     // No setting is begun, nor memory told, without one of the GPUs.
     if option.starts_with("set-") || option == "get-mem-size-info" {
@@ -169,7 +165,7 @@ fn run(
     if let Some(question) = QUESTIONS.iter().find(|question| question.word == option) {
         let answer =
             (question.ask)(driver).map_err(|why| failed("display", question.subject, why))?;
-        *out += &format!("{}{answer}\n", question.heading);
+        put(out, &format!("{}{answer}\n", question.heading));
         return all_there(gpus);
     }
     match option {
@@ -178,14 +174,20 @@ fn run(
                 .cc_ready()
                 .map_err(|why| failed("display", "GPUs Ready State", why))?;
             let word = if ready == 1 { "ready" } else { "not-ready" };
-            *out += &format!("\nConfidential Compute GPUs Ready state: {word}\n\n");
+            put(
+                out,
+                &format!("\nConfidential Compute GPUs Ready state: {word}\n\n"),
+            );
         }
         "get-key-rotation-threshold-info" => {
             let advantage = driver
                 .cc_key_rotation()
                 .map_err(|why| failed("display", "key rotation threshold info", why))?;
-            *out += &format!(
-                "\nConfidential Compute Key Rotation Threshold Attacker Advantage: {advantage}\n\n"
+            put(
+                out,
+                &format!(
+                    "\nConfidential Compute Key Rotation Threshold Attacker Advantage: {advantage}\n\n"
+                ),
             );
         }
         "get-mem-size-info" => memory(&capable, out)?,
@@ -212,27 +214,36 @@ fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
     able(gpus, Gpu::has_cc, "No CC capable devices found.\n")
 }
 
-fn memory(gpus: &[&Gpu], out: &mut String) -> Result<(), Error> {
+fn memory(gpus: &[&Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
     for gpu in gpus {
-        *out += &heading(gpu);
+        put(out, &heading(gpu));
         let memory = gpu
             .cc_memory()
             .map_err(|why| failed("display", "GPU Memory Size Info", why))?;
-        *out += &format!(
-            "Protected memory size:   {} KiB\n",
-            memory.protectedMemSizeKib
+        put(
+            out,
+            &format!(
+                "Protected memory size:   {} KiB\n",
+                memory.protectedMemSizeKib
+            ),
         );
-        *out += &format!(
-            "Unprotected memory size: {} KiB\n",
-            memory.unprotectedMemSizeKib
+        put(
+            out,
+            &format!(
+                "Unprotected memory size: {} KiB\n",
+                memory.unprotectedMemSizeKib
+            ),
         );
     }
     Ok(())
 }
 
 /// `-q`: all or, where one answer lacks, the reason.
-fn report(driver: &Driver, out: &mut String) -> Result<(), Error> {
-    *out += "\n==============NVSMI CONF-COMPUTE LOG==============\n\n";
+fn report(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
+    put(
+        out,
+        "\n==============NVSMI CONF-COMPUTE LOG==============\n\n",
+    );
     let rows: [(&str, Ask); 5] = [
         ("CC State", feature),
         ("Multi-GPU Mode", multi_gpu),
@@ -245,7 +256,7 @@ fn report(driver: &Driver, out: &mut String) -> Result<(), Error> {
         .map(|(label, ask)| Ok(format!("    {label:<27}: {}\n", ask(driver)?)))
         .collect::<Reading<_>>()
         .map_err(|why| failed("display", "Detailed Info", why))?;
-    *out += &format!("{lines}\n");
+    put(out, &format!("{lines}\n"));
     Ok(())
 }
 

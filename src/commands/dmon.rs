@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::present::if_any;
 use super::repeat::{Pace, repeat};
-use crate::args::{Args, COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
+use crate::args::{COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each};
 use crate::output::Output;
@@ -51,7 +51,7 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
     let line = Watch::read(given, LONGEST_DELAY)?;
     let driver = crate::open()?;
     let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
-    let mut gpus = shown(&driver, line.ids)?;
+    let mut gpus = shown(&driver, line.ids.as_deref())?;
     let columns = watch::select(watch::DEVICE, line.select.as_deref().unwrap_or("puc"))?;
     let metrics = watch::metric_ids(given.text("gpm-metrics").unwrap_or_default())?;
     let stamps = Stamps::read(line.stamps.as_deref())?;
@@ -97,8 +97,8 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
 
 /// The GPUs that a view shows of those that are meant, and a warning where these
 /// are too many.
-pub fn shown(driver: &Driver, ids: Option<String>) -> anyhow::Result<Vec<Gpu<'_>>> {
-    let mut gpus = crate::select(driver, &Args::of(ids))?;
+pub fn shown<'d>(driver: &'d Driver, ids: Option<&str>) -> anyhow::Result<Vec<Gpu<'d>>> {
+    let mut gpus = crate::select(driver, ids)?;
     if gpus.len() > MOST && env::var_os(SHOW_ALL).is_none() {
         let warning = format!(
             "\nWARNING: Only monitoring up to {MOST} GPUs is supported by default.\n\

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::present::{able, all_there, ids};
+use super::present::{able, all_there, both, there};
 use crate::error::{Error, Status};
 use crate::nvml::Gpu;
 use crate::output;
@@ -30,7 +30,7 @@ fn gpm(line: &Line) -> anyhow::Result<()> {
     line.one_command()?;
     let state = line.exact("set-stream-state")?;
     let driver = crate::open()?;
-    let gpus = crate::select(&driver, &ids(line))?;
+    let gpus = crate::select(&driver, line.text("id"))?;
     output::answer(|out| match state {
         Some(state) => set(&gpus, state.cast_unsigned()),
         None => show(&gpus, out),
@@ -54,8 +54,8 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
     let mut states = Vec::new();
     let mut unread = Ok(());
     for gpu in gpus {
-        let told = match (gpu.device(), gpu.has_gpm()) {
-            (Err(why), _) => Err(Error::no_handle(gpu.index(), why)),
+        let told = match (there(gpu), gpu.has_gpm()) {
+            (Err(failure), _) => Err(failure),
             (_, Err(missing)) => Err(Error::no_architecture(missing)),
             (_, Ok(false)) => continue,
             (_, Ok(true)) => gpu
@@ -64,7 +64,7 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
         };
         match told {
             Ok(on) => states.push((gpu.index(), on)),
-            Err(failure) => unread = unread.and(Err(failure)),
+            Err(failure) => unread = both(unread, Err(failure)),
         }
     }
     let Some(&(_, first)) = states.first() else {

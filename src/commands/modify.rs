@@ -9,6 +9,7 @@ mod table;
 
 use std::io;
 
+use super::present::there;
 use crate::args::{Change, Modify};
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Took};
@@ -24,8 +25,7 @@ pub type Named<'g, 'd> = (&'g Gpu<'d>, String);
 pub fn named<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<Named<'g, 'd>>, Error> {
     gpus.iter()
         .map(|gpu| {
-            gpu.device()
-                .map_err(|why| Error::no_handle(gpu.index(), why))?;
+            there(gpu)?;
             let pci = gpu.pci().map_err(|why| Error::pci_info(gpu.index(), why))?;
             Ok((gpu, pci.bus_id))
         })

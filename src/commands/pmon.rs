@@ -41,7 +41,7 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
     let line = Watch::read(line, LONGEST_DELAY)?;
     let driver = crate::open()?;
     let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
-    let mut gpus = shown(&driver, line.ids)?;
+    let mut gpus = shown(&driver, line.ids.as_deref())?;
     let columns = watch::select(watch::PROCESS, line.select.as_deref().unwrap_or("u"))?;
     let of_memory = line.select.is_some_and(|letters| letters.contains('m'));
     let stamps = Stamps::read(line.stamps.as_deref())?;

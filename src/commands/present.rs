@@ -2,16 +2,15 @@
 
 use std::ops::Deref;
 
-use crate::args::Args;
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::spelling::subcommand::Line;
 use crate::value::printable;
 
-/// GPUs that have a handle, and those that have none.
+/// GPUs that have a handle, and what is said of those that have none.
 pub struct Present<'d> {
     gpus: Vec<Gpu<'d>>,
-    left_out: Vec<(u32, Missing)>,
+    all_there: Result<(), Error>,
 }
 
 impl<'d> Present<'d> {
@@ -22,7 +21,7 @@ impl<'d> Present<'d> {
 
     /// Those that `-i` names, each of which must have a handle, or all.
     pub fn named(driver: &'d Driver, line: &Line) -> Result<Self, Error> {
-        let present = Self::of(crate::select(driver, &ids(line))?);
+        let present = Self::of(crate::select(driver, line.text("id"))?);
         if line.has("id") {
             present.none_left_out()?;
         }
@@ -30,21 +29,15 @@ impl<'d> Present<'d> {
     }
 
     fn of(mut gpus: Vec<Gpu<'d>>) -> Self {
-        let left_out = gpus
-            .iter()
-            .filter_map(|gpu| Some((gpu.index(), gpu.device().err()?)))
-            .collect();
+        let all_there = all_there(&gpus);
         gpus.retain(|gpu| gpu.device().is_ok());
-        Self { gpus, left_out }
+        Self { gpus, all_there }
     }
 
     /// A GPU without a handle has no place in the answer, so that it is told of
     /// after it.
     pub fn none_left_out(&self) -> Result<(), Error> {
-        let no_handles = self.left_out.iter();
-        no_handles
-            .map(|&(index, missing)| Err(Error::no_handle(index, missing)))
-            .fold(Ok(()), both)
+        self.all_there.clone()
     }
 }
 
@@ -65,18 +58,15 @@ pub fn both(first: Result<(), Error>, second: Result<(), Error>) -> Result<(), E
     }
 }
 
-/// The GPUs that a line means.
-pub fn ids(line: &Line) -> Args {
-    Args::of(line.text("id").map(str::to_owned))
+/// Refuses to do without a GPU.
+pub fn there(gpu: &Gpu) -> Result<(), Error> {
+    let handle = gpu.device().map(drop);
+    handle.map_err(|why| Error::no_handle(gpu.index(), why))
 }
 
-/// Refuses to do without one of the GPUs.
+/// Refuses to do without one of the GPUs; each that is not there is told of.
 pub fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
-    for gpu in gpus {
-        gpu.device()
-            .map_err(|why| Error::no_handle(gpu.index(), why))?;
-    }
-    Ok(())
+    gpus.iter().map(there).fold(Ok(()), both)
 }
 
 /// The GPUs whose architecture has something; every one that there is must tell

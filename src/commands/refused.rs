@@ -1,7 +1,6 @@
 //! `clocks`, `compute-policy`, `boost-slider` and `power-hint`, which only NVML's
 //! private functions can do.
 
-use super::present::ids;
 use crate::error::Error;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
@@ -78,7 +77,7 @@ pub static POWER_HINT: Subcommand = Subcommand {
 /// Refuses what a line asks for; without the driver or the GPUs, those come first.
 fn refuse(line: &Line, what: &str) -> anyhow::Result<()> {
     let driver = crate::open()?;
-    crate::select(&driver, &ids(line))?;
+    crate::select(&driver, line.text("id"))?;
     Err(Error::out_of_reach(what).into())
 }
 

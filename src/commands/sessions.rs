@@ -1,7 +1,7 @@
 //! `encodersessions` and `fbcsessions`: one line a session and sample.
 
 use super::repeat::{Pace, repeat};
-use crate::args::{Args, Layout, Sessions, Stamps};
+use crate::args::{Layout, Sessions, Stamps};
 use crate::nvml::{Gpu, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
@@ -58,7 +58,7 @@ fn watch<T: Send>(
 ) -> anyhow::Result<()> {
     let line = Sessions::read(line);
     let driver = crate::open()?;
-    let mut gpus = crate::select(&driver, &Args::of(line.ids.clone()))?;
+    let mut gpus = crate::select(&driver, line.ids.as_deref())?;
     let pace = Pace {
         every: line.every()?,
         count: None,

@@ -2,7 +2,7 @@
 
 use super::{Change, DRY_RUN, Say, asked, end, failed, list, one_at_a_time};
 use crate::commands::modify::{Named, named};
-use crate::commands::present::ids;
+use crate::commands::present::there;
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, HIGHEST_PROFILE, Missing, Reading, profiles_of};
 use crate::output;
@@ -48,7 +48,7 @@ const UNSUPPORTED: &str = "Workload Power Profiles feature is not supported on t
 fn power_profiles(line: &Line) -> anyhow::Result<()> {
     let asked = read(line)?;
     let driver = crate::open()?;
-    let gpus = crate::select(&driver, &ids(line))?;
+    let gpus = crate::select(&driver, line.text("id"))?;
     let dry_run = line.has(DRY_RUN.word());
     output::as_it_happens(|say| profiles(&gpus, &asked, dry_run, say))
 }
@@ -104,8 +104,7 @@ const SHOWN: &[&str] = &["list", "list-detailed", "get-requested", "get-enforced
 /// Tells what each GPU answers.
 fn show(gpus: &[Gpu], words: &[&str], say: Say) -> Result<(), Error> {
     for gpu in gpus {
-        gpu.device()
-            .map_err(|why| Error::no_handle(gpu.index(), why))?;
+        there(gpu)?;
         for word in words {
             let answer = match *word {
                 "list" => supported(gpu, false),

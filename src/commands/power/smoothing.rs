@@ -2,7 +2,6 @@
 
 use super::{Change, DRY_RUN, Say, asked, end, failed, one_at_a_time};
 use crate::commands::modify::{Named, named};
-use crate::commands::present::ids;
 use crate::error::{Error, Status};
 use crate::nvml::{FieldNumber, Gpu, Missing, Reading};
 use crate::output;
@@ -116,7 +115,7 @@ const PERCENT: &str = "percent-tmp-floor";
 fn power_smoothing(line: &Line) -> anyhow::Result<()> {
     let asked = read(line)?;
     let driver = crate::open()?;
-    let gpus = crate::select(&driver, &ids(line))?;
+    let gpus = crate::select(&driver, line.text("id"))?;
     let dry_run = line.has(DRY_RUN.word());
     output::as_it_happens(|say| smoothing(&gpus, &asked, dry_run, say))
 }
