@@ -357,7 +357,7 @@ fn units_come_after_the_interface_cards() {
 }
 
 #[test]
-fn a_licence_says_when_it_ends_and_is_left_out_where_it_cannot_be_read() {
+fn a_licence_says_when_it_ends_and_licences_that_cannot_be_read_say_why() {
     let shown = |simulated: &str| -> Vec<String> {
         let text = stdout(&run(simulated, &["-q"]));
         let lines = text.lines().map(str::trim);
@@ -393,10 +393,30 @@ fn a_licence_says_when_it_ends_and_is_left_out_where_it_cannot_be_read() {
         let status = format!("License Status : Licensed (Expiry: {words})");
         assert_eq!(shown(&box_file("expiry", &text))[2], status);
     }
-    for code in CODES {
+    for (code, words) in [
+        (2, Some("Invalid Argument")),
+        (4, Some("Insufficient Permissions")),
+        (6, Some("Not Found")),
+        (10, Some("Timeout")),
+        (999, Some("Unknown Error")),
+        (12345, Some("Unknown Error")),
+        // There are none, as far as this board and this library know.
+        (3, None),
+        (13, None),
+        // The GPU is gone, as all its other lines say.
+        (15, None),
+        (16, None),
+    ] {
         let function = "nvmlDeviceGetGridLicensableFeatures";
         let simulated = failing(&licensed(), function, code, "licensed");
-        assert_eq!(shown(&simulated), [""; 0], "{code}");
+        let line = |words| format!("vGPU Software Licensed Product : {words}");
+        let expected: Vec<String> = words.map(line).into_iter().collect();
+        assert_eq!(shown(&simulated), expected, "{code}");
+        let tag = "vgpu_software_licensed_product";
+        let xml = report(&simulated, &["-q", "-x"]).expect("a report");
+        let element = |words| format!("<{tag}>{words}</{tag}>");
+        let told = words.map_or(!xml.contains(tag), |words| xml.contains(&element(words)));
+        assert!(told, "{code}: {xml}");
     }
 }
 

@@ -1,10 +1,10 @@
 //! `c2c`: the links between a GPU and the CPU on its module.
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Missing, Reading, field};
+use crate::nvml::{Driver, Gpu, Missing, Reading, field, if_any};
 
 use super::nvlink::gigabytes;
-use super::present::{Present, both, count, heading, if_any};
+use super::present::{Present, both, count, heading};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing};

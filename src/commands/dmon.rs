@@ -3,11 +3,10 @@
 use std::env;
 use std::sync::{Mutex, PoisonError};
 
-use super::present::if_any;
 use super::repeat::{Pace, repeat};
 use crate::args::{COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each};
+use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;

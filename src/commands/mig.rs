@@ -2,7 +2,7 @@
 //! built.
 
 use crate::error::{Error, Status};
-use crate::nvml::{Driver, GpuInstance, Missing, Placement, Profile, Reading};
+use crate::nvml::{Driver, GpuInstance, Missing, Placement, Profile, Reading, if_any};
 use crate::output;
 use crate::render::listing::Listing;
 use crate::render::put;
@@ -10,7 +10,7 @@ use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
 use crate::value::printable;
 
-use super::present::{Present, both, if_any};
+use super::present::{Present, both};
 
 /// `mig`.
 #[rustfmt::skip]

@@ -1,9 +1,9 @@
 //! `nvlink`: state and counters of the NVLinks.
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field};
+use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field, if_any};
 
-use super::present::{Present, both, heading, if_any};
+use super::present::{Present, both, heading};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};

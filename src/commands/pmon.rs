@@ -3,11 +3,10 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::dmon::shown;
-use super::present::if_any;
 use super::repeat::{Pace, repeat};
 use crate::args::{COUNT, FILE, Layout, OPTIONS, Stamps, Watch};
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each};
+use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each, if_any};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::error::{Error, Status};
-use crate::nvml::{Driver, Gpu, Missing, Reading};
+use crate::nvml::{Driver, Gpu, Reading};
 use crate::spelling::subcommand::Line;
 use crate::value::printable;
 
@@ -92,14 +92,6 @@ pub fn able<'g, 'd>(
         return Err(Error::new(Status::NotFound, none));
     }
     Ok(able)
-}
-
-/// An answer, or nothing where there is no such thing; a failure stays one.
-pub fn if_any<T: Default>(reading: Reading<T>) -> Reading<T> {
-    match reading {
-        Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND) => Ok(T::default()),
-        reading => reading,
-    }
 }
 
 /// The line above what is said of a GPU.

@@ -3,10 +3,12 @@
 use std::io::IsTerminal;
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Level, Missing, P2pCapability, P2pStatus, Place, Reading, Sysfs};
+use crate::nvml::{
+    Driver, Gpu, Level, Missing, P2pCapability, P2pStatus, Place, Reading, Sysfs, if_any,
+};
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
 
-use super::present::{Present, if_any};
+use super::present::Present;
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};

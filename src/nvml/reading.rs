@@ -113,3 +113,11 @@ impl Missing {
             .map_or("Unknown Error", |(_, words)| words)
     }
 }
+
+/// An answer, or nothing where there is no such thing; a failure stays one.
+pub fn if_any<T: Default>(reading: Reading<T>) -> Reading<T> {
+    match reading {
+        Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND) => Ok(T::default()),
+        reading => reading,
+    }
+}

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::row::{Asked, Empty, List, Row, group, line, list, number};
 use super::words::{self, word};
 use crate::clock;
-use crate::nvml::{License, LicenseExpiry, Missing, Platform, Reading};
+use crate::nvml::{License, LicenseExpiry, Missing, Platform, Reading, if_any};
 use crate::value::{Unit, Value, enabled, guid, supported, yes};
 
 pub const PRODUCT: &[Row<()>] = &[
@@ -277,11 +277,14 @@ const VIRTUALIZATION: &[Row<()>] = &[
     ),
 ];
 
-/// The licence in use, or the first of those that there could be. Where the
-/// driver does not tell of any, there is no product to head a line with.
+/// The licence in use, or the first of those that there could be.
 const LICENSES: List<(), License> = List {
     items: |asked| {
-        let licenses = asked.gpu.licenses().unwrap_or_default();
+        let licenses = match asked.gpu.licenses() {
+            // Each other line says it of a GPU that is gone, and R580 has none here.
+            Err(Missing::GPU_IS_LOST | Missing::RESET_REQUIRED) => Vec::new(),
+            licenses => if_any(licenses)?,
+        };
         let used = licenses.iter().position(|license| license.enabled);
         let shown = licenses.into_iter().nth(used.unwrap_or_default());
         Ok(shown.into_iter().collect())

@@ -1,8 +1,8 @@
 //! What the NVLinks counted: `-e`, `-ec` and `-gt`.
 
-use crate::commands::present::{count, if_any};
+use crate::commands::present::count;
 use crate::error::{Error, Status};
-use crate::nvml::{Gpu, Missing, Reading, field};
+use crate::nvml::{Gpu, Missing, Reading, field, if_any};
 use crate::render::put;
 use crate::spelling::subcommand::Line;
 
