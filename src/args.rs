@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use crate::commands;
 use crate::error::{Error, Status};
+use crate::spelling::subcommand::Run;
 use crate::spelling::{self, Form, Line};
 
 pub use change::{Change, Modify};
@@ -252,9 +253,9 @@ impl Args {
 impl Args {
     /// Whether it goes on until it is interrupted.
     pub fn is_endless(&self) -> bool {
-        let views = ["dmon", "pmon", "encodersessions", "fbcsessions"];
         match &self.command {
-            Command::Subcommand { name, .. } => views.contains(name),
+            Command::Subcommand { name, .. } => commands::subcommand(name)
+                .is_some_and(|known| matches!(known.run, Run::Endlessly(_))),
             _ => self.every.is_some(),
         }
     }

@@ -8,7 +8,7 @@ use super::present::{Present, both, count, heading};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `c2c`.
 #[rustfmt::skip]
@@ -25,7 +25,7 @@ pub static C2C: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Option,
-    run: Some(c2c),
+    run: Run::Once(c2c),
 };
 
 type View = fn(&Links, &mut Vec<u8>) -> Result<(), Error>;

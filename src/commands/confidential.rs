@@ -6,7 +6,7 @@ use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Nothing, Wide};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `conf-compute`.
 #[rustfmt::skip]
@@ -32,7 +32,7 @@ pub static CONF_COMPUTE: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(confidential),
+    run: Run::Once(confidential),
 };
 
 /// One question about the system: the option, the answer's heading, what is said

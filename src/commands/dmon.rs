@@ -10,7 +10,7 @@ use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any}
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::Value;
 use crate::watch::{self, Column, Heading, PowerViolation, Row};
 
@@ -33,7 +33,7 @@ pub static DMON: Subcommand = Subcommand {
     ],
     refuses: Refuses::WithUsage,
     needs: Needs::Nothing,
-    run: Some(dmon),
+    run: Run::Endlessly(dmon),
 };
 
 /// The most GPUs that a view shows unasked.

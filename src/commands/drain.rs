@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::nvml::{Driver, Reading};
 use crate::output;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `drain`.
 #[rustfmt::skip]
@@ -21,7 +21,7 @@ pub static DRAIN: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(drain),
+    run: Run::Once(drain),
 };
 
 /// A place on the PCI bus: domain, bus and device.

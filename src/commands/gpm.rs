@@ -7,7 +7,7 @@ use crate::error::{Error, Status};
 use crate::nvml::Gpu;
 use crate::output;
 use crate::spelling::options::Takes::{Long, Nothing};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `gpm`.
 #[rustfmt::skip]
@@ -22,7 +22,7 @@ pub static GPM: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(gpm),
+    run: Run::Once(gpm),
 };
 
 /// Shows or changes whether they stream.

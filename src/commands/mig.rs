@@ -7,7 +7,7 @@ use crate::output;
 use crate::render::listing::Listing;
 use crate::render::put;
 use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::printable;
 
 use super::present::{Present, both};
@@ -36,7 +36,7 @@ pub static MIG: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(mig),
+    run: Run::Once(mig),
 };
 
 type View = fn(&[&Gpu], &Line, &mut Vec<u8>) -> Result<(), Error>;

@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use crate::error::Error;
 use crate::help;
 use crate::output::Output;
-use crate::spelling::subcommand::Subcommand;
+use crate::spelling::subcommand::{Run, Subcommand};
 
 /// The words that may stand first on a command line, in the order of the usage
 /// screen. What follows one is its own business.
@@ -65,8 +65,11 @@ pub fn subcommand(name: &str) -> Option<&'static Subcommand> {
 
 /// Does what a subcommand's line asks for.
 pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<()> {
-    let known = subcommand(name).and_then(|known| Some((known, known.run?)));
-    let (known, run) = known.ok_or_else(|| Error::not_built(name))?;
+    let not_built = || Error::not_built(name);
+    let known = subcommand(name).ok_or_else(not_built)?;
+    let (Run::Once(run) | Run::Endlessly(run)) = known.run else {
+        return Err(not_built().into());
+    };
     let line = known.read(arguments)?;
     if line.asks_for_usage() {
         Output::stdout()?.write(help::subcommand(known).as_bytes())?;

@@ -7,7 +7,7 @@ use super::present::{Present, both, heading};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 mod counters;
 mod modes;
@@ -47,7 +47,7 @@ pub static NVLINK: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Option,
-    run: Some(nvlink),
+    run: Run::Once(nvlink),
 };
 
 type View = fn(&Links, &Line, &mut Vec<u8>) -> Result<(), Error>;

@@ -7,7 +7,7 @@ use super::present::{Present, both, heading};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::Nothing;
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `pci`.
 #[rustfmt::skip]
@@ -23,7 +23,7 @@ pub static PCI: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Option,
-    run: Some(pci),
+    run: Run::Once(pci),
 };
 
 const ERRORS: &[(&str, u32)] = &[

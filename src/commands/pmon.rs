@@ -10,7 +10,7 @@ use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each, if_any};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::Value;
 use crate::watch::{self, Column, Process, Row};
 
@@ -30,7 +30,7 @@ pub static PMON: Subcommand = Subcommand {
     ],
     refuses: Refuses::WithUsage,
     needs: Needs::Nothing,
-    run: Some(pmon),
+    run: Run::Endlessly(pmon),
 };
 
 const LONGEST_DELAY: u32 = 10;

@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `clocks`.
 #[rustfmt::skip]
@@ -20,7 +20,7 @@ pub static CLOCKS: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(|line| refuse(line, "boost groups and sparse operation")),
+    run: Run::Once(|line| refuse(line, "boost groups and sparse operation")),
 };
 
 /// `compute-policy`.
@@ -36,7 +36,7 @@ pub static COMPUTE_POLICY: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(|line| refuse_one(line, "compute policies")),
+    run: Run::Once(|line| refuse_one(line, "compute policies")),
 };
 
 /// `boost-slider`.
@@ -52,7 +52,7 @@ pub static BOOST_SLIDER: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(|line| refuse_one(line, "boost sliders")),
+    run: Run::Once(|line| refuse_one(line, "boost sliders")),
 };
 
 /// `power-hint`.
@@ -71,7 +71,7 @@ pub static POWER_HINT: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(|line| refuse(line, "power hints")),
+    run: Run::Once(|line| refuse(line, "power hints")),
 };
 
 /// Refuses what a line asks for; without the driver or the GPUs, those come first.

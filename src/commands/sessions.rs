@@ -6,7 +6,7 @@ use crate::nvml::{Gpu, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::{Opt, Takes::MaybeText};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::Value;
 use crate::watch::{self, Column, Row};
 
@@ -19,7 +19,7 @@ pub static ENCODERSESSIONS: Subcommand = Subcommand {
     options: &[ID, LOOP],
     refuses: Refuses::Tersely,
     needs: Needs::Nothing,
-    run: Some(encoder),
+    run: Run::Endlessly(encoder),
 };
 
 /// `fbcsessions`.
@@ -31,7 +31,7 @@ pub static FBCSESSIONS: Subcommand = Subcommand {
     options: &[ID, LOOP],
     refuses: Refuses::Tersely,
     needs: Needs::Nothing,
-    run: Some(capture),
+    run: Run::Endlessly(capture),
 };
 
 const LOOP: Opt = opt(

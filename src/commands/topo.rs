@@ -12,7 +12,7 @@ use super::present::Present;
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `topo`.
 #[rustfmt::skip]
@@ -35,7 +35,7 @@ pub static TOPO: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Option,
-    run: Some(topo),
+    run: Run::Once(topo),
 };
 
 /// The capabilities of `-p2p` by their letter.

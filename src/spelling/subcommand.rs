@@ -23,9 +23,23 @@ pub struct Subcommand {
     pub refuses: Refuses,
     /// What a line must have; without it, the usage screen is the answer.
     pub needs: Needs,
-    /// Does what a line asks for; none where that is not built.
-    pub run: Option<fn(&Line) -> anyhow::Result<()>>,
+    /// What a line does.
+    pub run: Run,
 }
+
+/// What the line of a subcommand does.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// Nothing yet: that is not built.
+    NotBuilt,
+    /// What it asks for, and then it ends.
+    Once(Action),
+    /// What it asks for, again and again until it is interrupted.
+    Endlessly(Action),
+}
+
+/// Does what a line asks for.
+pub type Action = fn(&Line) -> anyhow::Result<()>;
 
 /// How a subcommand takes a line that it cannot read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +72,7 @@ impl Subcommand {
             options: &[],
             refuses: Refuses::Tersely,
             needs: Needs::Nothing,
-            run: None,
+            run: Run::NotBuilt,
         }
     }
 

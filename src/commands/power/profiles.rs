@@ -8,7 +8,7 @@ use crate::nvml::{Gpu, HIGHEST_PROFILE, Missing, Reading, profiles_of};
 use crate::output;
 use crate::sections::power_profile;
 use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::spelling::uint;
 
 /// `power-profiles`.
@@ -29,7 +29,7 @@ pub static POWER_PROFILES: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(power_profiles),
+    run: Run::Once(power_profiles),
 };
 
 /// What `power-profiles` asks for.

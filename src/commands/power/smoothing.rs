@@ -8,7 +8,7 @@ use crate::output;
 use crate::render::spelt;
 use crate::sections::smoothing::{percent, plain, rate};
 use crate::spelling::options::Takes::{Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Subcommand, opt};
+use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::spelling::uint;
 use crate::value::Unit;
 
@@ -36,7 +36,7 @@ pub static POWER_SMOOTHING: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Some(power_smoothing),
+    run: Run::Once(power_smoothing),
 };
 
 /// What `power-smoothing` asks for.
