@@ -8,8 +8,14 @@ use std::collections::BTreeMap;
 
 use common::{nvsmi, scratch};
 
-/// The calls of one run, as (function, GPU or `-`).
+/// The calls of one run that succeeds, as (function, GPU or `-`).
 fn calls(simulated: &str, args: &[&str]) -> Vec<(String, String)> {
+    let (status, calls) = status_and_calls(simulated, args);
+    assert_eq!(status, Some(0), "{args:?}");
+    calls
+}
+
+fn status_and_calls(simulated: &str, args: &[&str]) -> (Option<i32>, Vec<(String, String)>) {
     let log = scratch(&format!(
         "calls-{simulated}-{}",
         args.join("_")
@@ -23,14 +29,12 @@ fn calls(simulated: &str, args: &[&str]) -> Vec<(String, String)> {
         .env("NVSMI_SIMULATOR_CALLS", &log)
         .output()
         .expect("nvsmi runs");
-    assert!(output.status.success(), "{args:?}: {output:?}");
     let text = std::fs::read_to_string(&log).unwrap_or_default();
-    text.lines()
-        .filter_map(|line| {
-            let mut words = line.split(' ');
-            Some((words.next()?.to_owned(), words.next()?.to_owned()))
-        })
-        .collect()
+    let calls = text.lines().filter_map(|line| {
+        let mut words = line.split(' ');
+        Some((words.next()?.to_owned(), words.next()?.to_owned()))
+    });
+    (output.status.code(), calls.collect())
 }
 
 fn functions(calls: &[(String, String)]) -> Vec<&str> {
@@ -137,8 +141,20 @@ fn what_is_not_shown_is_not_asked() {
 
 #[test]
 fn help_and_refusals_do_not_load_the_driver() {
-    for args in [&["-h"][..], &["--help-query-gpu"]] {
-        assert_eq!(calls("h200", args), [], "{args:?}");
+    for (args, status) in [
+        (&["-h"][..], 0),
+        (&["--help-query-gpu"], 0),
+        (&["dmon", "-h"], 0),
+        (&["dmon", "-z"], 0),
+        (&["--bogus"], 255),
+        (&["-i"], 255),
+        (&["-L", "-q"], 2),
+        (&["nvlink", "-z"], 2),
+        (&["drain", "-m", "1"], 2),
+        (&["power-smoothing", "-s", "on"], 2),
+    ] {
+        let refused = status_and_calls("h200", args);
+        assert_eq!(refused, (Some(status), Vec::new()), "{args:?}");
     }
 }
 

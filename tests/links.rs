@@ -157,8 +157,15 @@ fn sweep(number: usize, simulated: &str, args: &[&str]) -> (usize, Vec<String>) 
         if NOT_NEEDED.contains(&(line.as_str(), function.as_str())) {
             continue;
         }
-        for (code, words, status) in CODES {
-            let fault = format!("{function}:{code}");
+        // A field fails for the first link, and for every one.
+        let every_link = function.contains('.').then(|| format!("{function}*"));
+        let faults = [Some(function), every_link];
+        let faults = faults.into_iter().flatten().flat_map(|function| {
+            CODES
+                .iter()
+                .map(move |known| (format!("{function}:{}", known.0), known))
+        });
+        for (fault, (_, words, status)) in faults {
             let given = run(simulated, std::slice::from_ref(&fault), args);
             count += 1;
             if let Some(problem) = problem(&healthy, &given, words, *status) {

@@ -428,6 +428,32 @@ fn squeezed(name: &str, text: &str, args: &[&str]) -> Vec<String> {
         .collect()
 }
 
+/// Either of two questions tells it; one that this board does not have hides no failure of the other.
+#[test]
+fn a_target_temperature_that_cannot_be_read_says_why() {
+    for (faults, target) in [
+        (&["until = 1\ncode = \"UNKNOWN\""][..], "Unknown Error"),
+        (&["until = 1\ncode = \"GPU_IS_LOST\""], "GPU is lost"),
+        (
+            &[
+                "until = 1\ncode = \"NOT_SUPPORTED\"",
+                "from = 2\ncode = \"TIMEOUT\"",
+            ],
+            "Timeout",
+        ),
+        (&["code = \"NOT_SUPPORTED\""], "N/A"),
+    ] {
+        let fault = |rest: &&str| {
+            format!("[[fault]]\nfunction = \"nvmlDeviceGetTemperatureThreshold\"\n{rest}\n")
+        };
+        let faults: String = faults.iter().map(fault).collect();
+        let text = format!("inherits = \"h200\"\n{faults}");
+        let lines = squeezed("target", &text, &["-q", "-d", "TEMPERATURE"]);
+        let line = format!("GPU Target Temperature : {target}");
+        assert!(lines.contains(&line), "{line}: {lines:#?}");
+    }
+}
+
 #[test]
 fn each_driver_model_is_read() {
     let text = "inherits = \"h200\"\n[gpu.0]\ndriver_model = { current = 1, pending = 2 }\n";

@@ -25,7 +25,7 @@ const CODES: [u32; 32] = [
 ];
 
 /// The words for them, and for what is not to be had.
-const WORDS: [&str; 40] = [
+const WORDS: [&str; 38] = [
     "N/A",
     "None",
     "Not Found",
@@ -63,8 +63,6 @@ const WORDS: [&str; 40] = [
     "-",
     "Unknown",
     "Requested",
-    "",
-    "",
     "",
 ];
 

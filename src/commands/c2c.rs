@@ -116,8 +116,13 @@ impl<'g, 'd> Links<'g, 'd> {
         }
     }
 
-    fn is_up(&self, link: u32) -> bool {
-        self.up.get(link as usize) == Some(&Ok(1))
+    /// Whether a link is up; one that does not know such a state is not.
+    fn state(&self, link: u32) -> Reading<bool> {
+        let state = self.up.get(link as usize).copied();
+        match state.unwrap_or(Err(Missing::UNKNOWN)) {
+            Err(Missing::NotSupported) => Ok(false),
+            state => state.map(|state| state == 1),
+        }
     }
 
     /// The links to show.
@@ -137,9 +142,10 @@ impl<'g, 'd> Links<'g, 'd> {
         self.shown().zip(each).collect()
     }
 
-    /// Says that nothing can be said where no link to show is up.
+    /// Says that nothing can be said where no link to show is up. One whose state
+    /// cannot be read may be.
     fn any_up(&self, out: &mut Vec<u8>) -> bool {
-        if self.shown().any(|link| self.is_up(link)) {
+        if self.shown().any(|link| self.state(link) != Ok(false)) {
             return true;
         }
         let message = match self.only {
@@ -157,12 +163,12 @@ impl<'g, 'd> Links<'g, 'd> {
 /// `-s`.
 fn status(links: &Links, out: &mut Vec<u8>) -> Result<(), Error> {
     for (link, values) in links.ask_shown(&[field::C2C_LINK_GET_MAX_BW]) {
-        if !links.is_up(link) {
-            let state = links.up.get(link as usize).copied();
-            let word = match state.unwrap_or(Err(Missing::UNKNOWN)) {
-                Ok(_) | Err(Missing::NotSupported) => "<inactive>",
-                Err(missing) => missing.words(),
-            };
+        let word = match links.state(link) {
+            Ok(true) => None,
+            Ok(false) => Some("<inactive>"),
+            Err(missing) => Some(missing.words()),
+        };
+        if let Some(word) = word {
             put(out, &format!("\t C2C Link {link}: {word}\n"));
             continue;
         }

@@ -67,6 +67,13 @@ impl<'d> Gpu<'d> {
         }
     }
 
+    /// Whether the machine is a host of vGPUs, as far as the GPU tells
+    /// (`NVML_GPU_VIRTUALIZATION_MODE_HOST_VGPU`).
+    pub fn hosts_vgpus(&self) -> bool {
+        const HOST_VGPU: u32 = 3;
+        self.virtualization_mode() == Ok(HOST_VGPU)
+    }
+
     /// The GPU at this `index`, `nvmlDeviceGetHandleByIndex`.
     pub fn at(library: &'static Library, index: u32) -> Self {
         Self::new(library, index, raw::handle(library, index))

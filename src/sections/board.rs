@@ -43,14 +43,8 @@ pub const PRODUCT: &[Row<()>] = &[
         "vgpu_device_capability",
         VGPU_CAPABILITIES,
     )
-    .on(hosts_vgpus),
+    .on(|asked| asked.gpu.hosts_vgpus()),
 ];
-
-/// Whether the machine is a host of vGPUs.
-fn hosts_vgpus(asked: &Asked<()>) -> bool {
-    const HOST_VGPU: u32 = 3;
-    asked.gpu.virtualization_mode() == Ok(HOST_VGPU)
-}
 
 fn vgpu(asked: &Asked<()>, capability: u32) -> Reading<Value> {
     asked

@@ -121,9 +121,8 @@ pub fn units(moment: &Moment) -> (Vec<Node>, Vec<Node>) {
 }
 
 fn head(moment: &Moment, first: Option<&Gpu>) -> Vec<Node> {
-    const HOST_VGPU: u32 = 3;
     let mut head: Vec<Node> = MOMENT.iter().map(|line| line.build(moment)).collect();
-    if first.is_some_and(|gpu| gpu.virtualization_mode() == Ok(HOST_VGPU)) {
+    if first.is_some_and(Gpu::hosts_vgpus) {
         let (label, tag) = VGPU_CAPABILITY;
         head.push(Node {
             look: Look::Inwards,

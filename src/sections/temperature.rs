@@ -133,9 +133,13 @@ fn absolute(asked: &Asked<()>) -> bool {
     )
 }
 
-/// What was asked for by either of two ways.
+/// What was asked for by either of two ways; a board without the second says why
+/// the first failed.
 fn target(asked: &Asked<()>) -> Reading<Value> {
-    threshold(asked, ACOUSTIC_CURRENT).or_else(|_| threshold(asked, GPS_CURRENT))
+    threshold(asked, ACOUSTIC_CURRENT).or_else(|failed| match threshold(asked, GPS_CURRENT) {
+        Err(Missing::NotSupported) => Err(failed),
+        target => target,
+    })
 }
 
 pub const TARGETS: &[Row<()>] = &[group(
