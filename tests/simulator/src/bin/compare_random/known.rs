@@ -86,7 +86,10 @@ pub const KNOWN: &[Known] = &[
         let numbers = pair.values(&["-i", "--id"]).any(|ids| ids.split(',').any(is_number));
         pair.real.stdout.starts_with("Problem with GPU ") && !numbers && matches!(pair.nvsmi.exit, Some(0 | 6))
     }),
-    known("links that cannot be counted are told of", |pair| pair.nvsmi.stdout.contains("Unable to determine the NVLinks of GPU")),
+    known("links that cannot be counted, and a MIG mode that cannot be read, are told of", |pair| {
+        let untold = ["NVLinks", "C2C links", "MIG mode"];
+        untold.iter().any(|what| pair.nvsmi.stdout.contains(&format!("Unable to determine the {what} of GPU")))
+    }),
     known("a range that cannot be read does not keep a power limit from being set", |pair| {
         pair.has(&["-pl", "--power-limit"]) && pair.real.stdout.contains("not supported in current scope") && pair.nvsmi.stdout.contains(" from unknown (")
     }),
