@@ -37,6 +37,7 @@ use crate::output::Output;
 use crate::spelling::timeout;
 
 fn main() {
+    nvml::save_address_space();
     leave(answer());
 }
 
@@ -192,7 +193,7 @@ fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyh
     let reset = Reset {
         method: modify::reset::method(kind)?,
         kernel: &Kernel::of_this_machine(),
-        root: modify::is_root(),
+        root: nvml::is_root(),
         dry_run,
     };
     drop(gpus);

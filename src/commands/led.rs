@@ -1,8 +1,8 @@
 //! `-t`: the LED of S-class units.
 
-use super::modify::{ALL_DONE, NOTHING_CHANGED, is_root};
+use super::modify::{ALL_DONE, NOTHING_CHANGED};
 use crate::error::{Error, Status};
-use crate::nvml::{Driver, Missing};
+use crate::nvml::{Driver, Missing, is_root};
 
 const COLORS: &[&str] = &["Green", "Amber"];
 

@@ -12,7 +12,7 @@ use std::io;
 use super::present::there;
 use crate::args::{Change, Modify};
 use crate::error::{Error, Status};
-use crate::nvml::{Gpu, Missing, Took};
+use crate::nvml::{Gpu, Missing, Took, is_root};
 use crate::output::Output;
 use crate::value::printable;
 use row::{Kind, Refusal, Row, Wish, fill};
@@ -228,12 +228,6 @@ fn rehearse(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Ref
     Ok(Done::unchanged(
         fill(row.would, bus_id, wish, &[("from", &from)]) + "\n",
     ))
-}
-
-/// Whether this process runs as root, whom the driver lets change GPUs.
-pub fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
 /// `--get-hostname`. A GPU without an answer has its line too, and the status

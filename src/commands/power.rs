@@ -4,9 +4,9 @@
 pub mod profiles;
 pub mod smoothing;
 
-use crate::commands::modify::{NOTHING_CHANGED, Named, is_root, unread};
+use crate::commands::modify::{NOTHING_CHANGED, Named, unread};
 use crate::error::{Error, Status};
-use crate::nvml::{Gpu, Missing, Reading};
+use crate::nvml::{Gpu, Missing, Reading, is_root};
 use crate::spelling::options::{Opt, Takes};
 use crate::spelling::subcommand::{Line, opt};
 

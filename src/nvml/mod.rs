@@ -33,6 +33,7 @@ pub use processes::Running;
 pub use raw::RemappedRows as RemappedRowsByUse;
 pub use raw::Sample;
 pub use raw::patience::{Stuck, begin_sample, let_go_of_output, stuck, wait_at_most};
+pub use raw::process::{is_root, save_address_space};
 pub use reading::{Missing, Reading, if_any};
 pub use report::{License, LicenseExpiry};
 pub use set::{HOSTNAME_LENGTH, Peer, Took};

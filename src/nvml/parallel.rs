@@ -3,6 +3,8 @@
 
 use std::{iter, thread};
 
+use super::raw::patience::spare;
+
 /// What `ask` says of each item, in their order: the first one in this thread,
 /// each of the others in one of its own, or in this one where there is no other
 /// to be had.
@@ -12,19 +14,22 @@ pub fn each<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<
     };
     thread::scope(|scope| {
         let ask = &ask;
+        // Where all the threads there are wait for an answer, none is left to ask.
+        let spare = spare();
         let threads: Vec<_> = others
             .iter()
             .map(|item| {
-                let thread = thread::Builder::new().spawn_scoped(scope, move || ask(item));
-                (item, thread)
+                let start = || thread::Builder::new().spawn_scoped(scope, move || ask(item));
+                (item, spare.as_ref().ok().and_then(|_| start().ok()))
             })
             .collect();
+        drop(spare);
         let first = ask(first);
         let others = threads.into_iter().map(|(item, thread)| match thread {
-            Ok(thread) => thread
+            Some(thread) => thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            Err(_) => ask(item),
+            None => ask(item),
         });
         iter::once(first).chain(others).collect()
     })

@@ -13,6 +13,7 @@
 
 pub mod library;
 pub mod patience;
+pub mod process;
 pub mod set;
 pub mod system;
 pub mod topology;

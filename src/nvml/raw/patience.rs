@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 use std::os::fd::{FromRawFd, OwnedFd};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::library::Device;
@@ -31,6 +31,13 @@ struct Known {
     /// How each has used its time in this sample.
     clocks: HashMap<Option<u32>, Clock>,
     stuck: Vec<Stuck>,
+}
+
+impl Known {
+    /// How many questions are out, or about to go out.
+    fn asking(&self) -> u32 {
+        self.clocks.values().map(|clock| clock.asking).sum()
+    }
 }
 
 /// A time that passes while at least one question is out.
@@ -178,12 +185,7 @@ pub fn wait<R: Send + 'static>(
 }
 
 impl Patience {
-    fn wait(
-        &self,
-        asked: Asked,
-        function: &'static str,
-        call: Box<dyn FnOnce() + Send>,
-    ) -> Reading<()> {
+    fn wait(&self, asked: Asked, function: &'static str, call: Call) -> Reading<()> {
         let (gpu, deadline) = {
             let mut known = self.known();
             let gpu = asked.gpu(&known);
@@ -197,21 +199,19 @@ impl Patience {
             call();
             return Ok(());
         };
-        let (back, came_back) = sync_channel(1);
-        let asker = thread::Builder::new().spawn(move || {
-            // Nobody waits any more for what comes too late.
-            call();
-            let _ = back.send(());
+        let time_left = || deadline.saturating_duration_since(Instant::now());
+        let back_in_time = self.asker(deadline).map(|(ask, came_back)| {
+            // It waits for nothing else.
+            let _ = ask.send(call);
+            came_back.recv_timeout(time_left())
         });
-        let time_left = deadline.saturating_duration_since(Instant::now());
-        let back_in_time = asker.as_ref().map(|_| came_back.recv_timeout(time_left));
         if let Some(clock) = self.known().clocks.get_mut(&gpu) {
             clock.stop();
         }
         match back_in_time {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(_)) => {}
-            Err(_) => return Err(Missing::INSUFFICIENT_RESOURCES),
+            Err(NoThread) => return Err(Missing::INSUFFICIENT_RESOURCES),
         }
         let stuck = Stuck { gpu, function };
         let mut known = self.known();
@@ -219,5 +219,73 @@ impl Patience {
             known.stuck.push(stuck);
         }
         Err(Missing::TIMEOUT)
+    }
+
+    /// A thread to put a question. Where the system has no more of them, the next
+    /// one that comes back from NVML leaves room; where none is on its way, there
+    /// is only that of one which has just come back to wait for.
+    fn asker(&self, deadline: Instant) -> Result<Asker, NoThread> {
+        const PAUSE: Duration = Duration::from_millis(1);
+        const LEAVING: Duration = Duration::from_millis(100);
+        let begun = Instant::now();
+        loop {
+            let (ask, asked) = sync_channel::<Call>(1);
+            let (back, came_back) = sync_channel(1);
+            let asker = thread::Builder::new().spawn(move || {
+                if let Ok(call) = asked.recv() {
+                    call();
+                    // Nobody waits any more for what comes too late.
+                    let _ = back.send(());
+                }
+            });
+            if asker.is_ok() {
+                return Ok((ask, came_back));
+            }
+            let alone = self.known().asking() <= 1;
+            if Instant::now() >= deadline || alone && begun.elapsed() > LEAVING {
+                return Err(NoThread);
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// A question, ready to be put.
+type Call = Box<dyn FnOnce() + Send>;
+
+/// A thread that waits for its question, and where it says that it is back.
+type Asker = (SyncSender<Call>, Receiver<()>);
+
+/// The system has no thread left.
+pub struct NoThread;
+
+/// Keeps one thread from those who are about to start many, so that one is left
+/// to put questions: nobody starts others who does not have it. Without a limit no
+/// question needs one.
+pub fn spare() -> Result<Option<Spare>, NoThread> {
+    if PATIENCE.get().is_none() {
+        return Ok(None);
+    }
+    let (release, released) = sync_channel::<()>(1);
+    let thread = thread::Builder::new().spawn(move || {
+        let _ = released.recv();
+    });
+    let thread = thread.map_err(|_| NoThread)?;
+    Ok(Some(Spare {
+        release: Some(release),
+        thread: Some(thread),
+    }))
+}
+
+/// A thread that does nothing; gone when this is.
+pub struct Spare {
+    release: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        drop(self.release.take());
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
