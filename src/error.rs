@@ -202,7 +202,17 @@ impl Error {
         if stuck.iter().any(Stuck::changes) {
             message += "The change that was asked for may have been made or not, or may yet be.\n";
         }
-        message += "The kernel log may say why: look for lines with Xid or NVRM, dmesg | grep -E 'Xid|NVRM'.\n";
+        message += KERNEL_LOG;
+        Self::new(Status::TimedOut, message)
+    }
+
+    /// With `--timeout`, the process that asks does nothing any more: all of it
+    /// waits for what one question holds in the kernel. Told on stderr.
+    pub fn silent(silence: Duration) -> Self {
+        let silence = silence.as_secs_f64();
+        let message = format!(
+            "The process that asks NVML stands still since {silence} s; what it was told to change may have been changed or not.\n{KERNEL_LOG}"
+        );
         Self::new(Status::TimedOut, message)
     }
 
@@ -414,6 +424,10 @@ impl Error {
         )
     }
 }
+
+/// Where to look when NVML does not come back.
+const KERNEL_LOG: &str =
+    "The kernel log may say why: look for lines with Xid or NVRM, dmesg | grep -E 'Xid|NVRM'.\n";
 
 /// The words for a code where nvidia-smi starts: it calls "not supported"
 /// `N/A` there.

@@ -38,7 +38,9 @@ use crate::spelling::timeout;
 
 fn main() {
     nvml::save_address_space();
-    leave(answer());
+    let status = answer();
+    overseer::tell(status);
+    leave(status);
 }
 
 /// Ends at once. What libraries do at the end of a process gives back what the
@@ -59,7 +61,7 @@ fn answer() -> u8 {
         let _ = signals::end_in_peace();
     }
     if let Some(limit) = limit {
-        if let Some(status) = overseer::oversee(args.is_endless()) {
+        if let Some(status) = overseer::oversee(limit, args.is_endless()) {
             return status;
         }
         nvml::wait_at_most(limit);

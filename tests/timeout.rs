@@ -377,3 +377,124 @@ fn a_signal_ends_the_process_that_asks_too() {
         assert_eq!(status.code(), (signal != "KILL").then_some(0), "{signal}");
     }
 }
+
+/// The process that asks, once there is one.
+fn asker(overseer: u32) -> u32 {
+    let children = format!("/proc/{overseer}/task/{overseer}/children");
+    soon(|| {
+        let ids = std::fs::read_to_string(&children).ok()?;
+        ids.split_whitespace().next()?.parse().ok()
+    })
+}
+
+/// The number of a process, once there is one.
+fn soon(number: impl Fn() -> Option<u32>) -> u32 {
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(20) {
+        if let Some(number) = number() {
+            return number;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("there is no such process");
+}
+
+fn send(signal: &str, process: u32) {
+    let id = process.to_string();
+    let sent = Command::new("kill").args(["-s", signal, &id]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+/// A library that keeps the process that asks from ending stands for a kernel that does.
+#[test]
+fn a_process_that_cannot_end_keeps_nobody_waiting() {
+    let test = std::env::current_exe().expect("a test");
+    let library = test.with_file_name("liblingering.so");
+    assert!(library.is_file(), "{} is not there", library.display());
+    let fault = "function = 'nvmlDeviceGetName', gpu = 3";
+    for args in [
+        &["-L"][..],
+        &["--query-gpu=index,name"],
+        &["-q"],
+        &["dmon", "-c", "1", "-s", "p"],
+    ] {
+        let file = scratch("lingers");
+        let began = Instant::now();
+        let output = hanging("h100x8", fault)
+            .env("LD_PRELOAD", &library)
+            .env("NVSMI_LINGERS", &file)
+            .args(["--timeout", "0.3"])
+            .args(args)
+            .output()
+            .expect("nvsmi runs");
+        let took = began.elapsed();
+        // It may still be on its way to its end.
+        let process = soon(|| std::fs::read_to_string(&file).ok()?.parse().ok());
+        let lives = std::path::Path::new(&format!("/proc/{process}/exe")).exists();
+        send("KILL", process);
+        assert!(lives, "{args:?}");
+        if args[0] == "dmon" {
+            // Nothing hangs but the end, for which there is some more time.
+            assert!((4..15).contains(&took.as_secs()), "{args:?}: {took:?}");
+            assert_eq!(output.status.code(), Some(0), "{args:?}");
+            assert_eq!(told(&output), "", "{args:?}");
+            continue;
+        }
+        assert!(took < Duration::from_secs(5), "{args:?}: {took:?}");
+        assert_eq!(output.status.code(), Some(124), "{args:?}");
+        assert!(told(&output).starts_with("GPU 3 did not answer nvmlDeviceGetName"));
+        assert!(stdout(&output).contains("\n7, ") || stdout(&output).contains("NVIDIA H100"));
+    }
+}
+
+/// A stopped process stands for one all of whose threads hang in the kernel.
+#[test]
+fn a_process_that_stands_still_is_given_up() {
+    let mut child = nvsmi("h200")
+        .args(["--timeout", "0.3", "--query-gpu=index", "-lms", "50"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("nvsmi runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+    lines.read_line(&mut String::new()).expect("a line");
+    let asker = asker(child.id());
+    send("STOP", asker);
+    let began = Instant::now();
+    lines.read_to_end(&mut Vec::new()).expect("the rest");
+    let output = child.wait_with_output().expect("its end");
+    let took = began.elapsed();
+    assert!((4..20).contains(&took.as_secs()), "{took:?}");
+    assert_eq!(output.status.code(), Some(124));
+    let told = told(&output);
+    assert!(
+        told.starts_with("The process that asks NVML stands still since 5 s"),
+        "{told}"
+    );
+    assert!(told.contains("Xid"), "{told}");
+}
+
+/// Both processes are stopped together by a terminal, and go on together.
+#[test]
+fn a_loop_that_is_stopped_for_a_while_goes_on() {
+    let mut child = nvsmi("h200")
+        .args(["--timeout", "0.3", "--query-gpu=index", "-lms", "50"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("nvsmi runs");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+    lines.read_line(&mut String::new()).expect("a line");
+    let both = [child.id(), asker(child.id())];
+    both.iter().for_each(|&process| send("STOP", process));
+    std::thread::sleep(Duration::from_millis(6500));
+    both.iter().for_each(|&process| send("CONT", process));
+    let mut line = String::new();
+    for _ in 0..100 {
+        line.clear();
+        lines.read_line(&mut line).expect("a line");
+    }
+    assert_eq!(line, "0\n");
+    send("TERM", child.id());
+    lines.read_to_end(&mut Vec::new()).expect("the rest");
+    assert!(child.wait().expect("its end").success());
+}

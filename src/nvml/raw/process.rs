@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::fd::FromRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The memory of this program. Where there is no more of it, it says so and ends
 /// with status 255; without this, Rust aborts, which shells and services take for
@@ -47,6 +48,12 @@ fn had(memory: *mut u8) -> *mut u8 {
 
 #[cold]
 fn out_of_memory() -> ! {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    // Threads run out of it together; the first one ends them all.
+    while SAID.swap(true, Ordering::SeqCst) {
+        // SAFETY: it takes nothing, and waits.
+        unsafe { libc::pause() };
+    }
     // SAFETY: written to only, and never closed here. Rust's own stderr may be
     // locked by whoever asks for memory.
     let mut stderr = ManuallyDrop::new(unsafe { File::from_raw_fd(2) });

@@ -1,0 +1,338 @@
+//! A system that does not have enough: memory, threads, `/proc` and `/sys`, open standard streams, room
+//! on the disk. And one that has more GPUs than most.
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test may stop where it stands, and say what it leaves out"
+)]
+
+mod common;
+
+use std::process::Output;
+
+use common::{run, scratch, script, stdout};
+
+/// Looks of all kinds.
+const VIEWS: &[&str] = &[
+    "",
+    "-L",
+    "-B",
+    "--version",
+    "-q",
+    "-q -x",
+    "-q -d POWER",
+    "--query-gpu=index,name,power.draw --format=csv",
+    "--query-compute-apps=pid,name,used_memory --format=csv",
+    "--query-accounted-apps=pid --format=csv",
+    "--query-supported-clocks=mem,gr --format=csv",
+    "--query-retired-pages=retired_pages.address --format=csv",
+    "--query-remapped-rows=remapped_rows.correctable --format=csv",
+    "--help-query-gpu",
+    "--dtd",
+    "-h",
+    "topo -m",
+    "topo -p2p r",
+    "topo -c 0",
+    "nvlink -s",
+    "nvlink -e",
+    "pci -gErrCnt",
+    "gpm -g",
+    "mig -lgip",
+    "drain -q -p 0000:19:00.0",
+    "dmon -c 1",
+    "pmon -c 1",
+    "-pl 300 --dry-run",
+];
+
+/// An answer without the time that it was given at.
+fn lasting(output: &Output) -> (Option<i32>, String) {
+    let passing = [" 2026", " 2027", "imestamp"];
+    let lines = stdout(output);
+    let kept = lines
+        .lines()
+        .filter(|line| !passing.iter().any(|word| line.contains(word)));
+    let kept: Vec<&str> = kept.collect();
+    (output.status.code(), kept.join("\n"))
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A script that does as well as the plain one, for each view. They have the view in `$view`.
+fn same_for_every_view(simulated: &str, plain: &str, text: &str) {
+    for view in VIEWS {
+        let plain = script(simulated, &format!("export view='{view}'; {plain}"));
+        let output = script(simulated, &format!("export view='{view}'; {text}"));
+        assert_eq!(
+            lasting(&plain),
+            lasting(&output),
+            "{view}: {}",
+            told(&output)
+        );
+        assert_eq!(told(&output), "", "{view}");
+    }
+}
+
+/// Eight threads would set more than this apart for their memory.
+#[test]
+fn little_address_space_is_enough() {
+    for limit in [100_000, 60_000] {
+        same_for_every_view(
+            "changeable",
+            "nvidia-smi $view",
+            &format!("ulimit -v {limit}; nvidia-smi $view"),
+        );
+    }
+}
+
+#[test]
+fn an_answer_too_large_for_the_memory_is_a_line_and_a_status() {
+    let many = crowd("scarce-memory", 64);
+    let text =
+        "ulimit -v 60000; nvidia-smi --format=csv --query-gpu=$(printf 'name,%.0s' {1..20000})";
+    let output = script(&many, text);
+    assert_eq!(output.status.code(), Some(255), "{}", told(&output));
+    assert_eq!(stdout(&output), "");
+    assert_eq!(told(&output), "nvsmi: out of memory\n");
+}
+
+/// A box of GPUs that are alike.
+fn crowd(name: &str, count: usize) -> String {
+    let path = scratch(&format!("{name}.toml"));
+    let text = simulator::crowd("h100x8", count, "").expect("a box");
+    std::fs::write(&path, text).expect("a file of our own");
+    path.display().to_string()
+}
+
+/// Runs lines as a user of its own, who may have so many processes and threads; the bash that they run
+/// in is one.
+fn with_threads(user: u32, limit: u32, text: &str) -> String {
+    format!(
+        "setpriv --reuid {user} --regid {user} --clear-groups bash -c 'ulimit -u {limit}; {text}'"
+    )
+}
+
+/// A user who has nothing running.
+fn user(of: u32) -> u32 {
+    200_000 + std::process::id() % 100_000 * 10 + of
+}
+
+fn can_be_others() -> bool {
+    let able = script("h200", &with_threads(user(0), 9, "nvidia-smi -h"));
+    let able = able.status.success() && !able.stdout.is_empty();
+    if !able {
+        println!("left out: nvsmi cannot run as another user here");
+    }
+    able
+}
+
+#[test]
+fn without_threads_the_gpus_are_asked_in_turn() {
+    if can_be_others() {
+        let of = |threads| with_threads(user(1), threads, "nvidia-smi $view");
+        same_for_every_view("h100x8", &of(100), &of(1));
+    }
+}
+
+/// A question with a limit needs a thread; where there are few, they take turns.
+#[test]
+fn a_limit_needs_one_thread_at_a_time() {
+    if !can_be_others() {
+        return;
+    }
+    for threads in [4, 5, 7, 10] {
+        for view in ["", "-L", "-q", "topo -m", "dmon -c 1"] {
+            let plain = script("h100x8", &format!("nvidia-smi {view}"));
+            let line = format!("nvidia-smi --timeout 60 {view}");
+            let output = script("h100x8", &with_threads(user(2), threads, &line));
+            assert_eq!(lasting(&plain), lasting(&output), "{threads} {view}");
+            assert_eq!(told(&output), "", "{threads} {view}");
+        }
+    }
+    // None at all: the limit could not be kept.
+    let line = "nvidia-smi --timeout 60 -L";
+    let output = script("h100x8", &with_threads(user(3), 1, line));
+    assert_eq!(output.status.code(), Some(23));
+    let why = "Failed to initialize NVML: Insufficient Resources\n";
+    assert_eq!(stdout(&output), why);
+}
+
+/// `sh -c` of this and a line: it has nothing below `/proc` and `/sys`.
+const BARE: &str = "mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec \"$@\"";
+
+#[test]
+fn neither_proc_nor_sys_is_needed() {
+    let bare = format!("unshare --map-root-user --mount sh -c '{BARE}' sh");
+    if !script("h200", &format!("{bare} true")).status.success() {
+        println!("left out: no mount namespaces here");
+        return;
+    }
+    let as_root = "unshare --map-root-user";
+    for limit in ["", "--timeout 60"] {
+        for view in VIEWS {
+            let line = format!("nvidia-smi {limit} {view}");
+            let plain = script("changeable", &format!("{as_root} {line}"));
+            let output = script("changeable", &format!("{bare} {line}"));
+            assert_eq!(lasting(&plain), lasting(&output), "{view}");
+            assert_eq!(told(&output), "", "{view}");
+        }
+    }
+    // A reset is the kernel's, who has to be asked about the GPU's users first.
+    let output = script("changeable", &format!("{bare} nvidia-smi -r -i 0"));
+    assert!(!output.status.success(), "{output:?}");
+    assert!(stdout(&output).contains("00000000:19:00.0"), "{output:?}");
+}
+
+/// What is closed is nobody's to read: it is as good as `/dev/null`.
+#[test]
+fn standard_streams_may_be_closed() {
+    for view in VIEWS {
+        let status = script("changeable", &format!("nvidia-smi {view}")).status;
+        for closed in [">&-", "<&-", "2>&-", "<&- >&- 2>&-"] {
+            for limit in ["", "--timeout 60"] {
+                let line = format!("nvidia-smi {limit} {view} {closed}");
+                let output = script("changeable", &line);
+                assert_eq!(output.status, status, "{line}");
+                assert_eq!(told(&output), "", "{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_of_by_every_view() {
+    let message = "nvsmi: cannot write the answer: No space left on device (os error 28)\n";
+    for view in VIEWS {
+        let plain = script("changeable", &format!("nvidia-smi {view}"));
+        let output = script("changeable", &format!("nvidia-smi {view} > /dev/full"));
+        let status = match plain.status.code() {
+            Some(0) => Some(255),
+            failed => failed,
+        };
+        assert_eq!(output.status.code(), status, "{view}");
+        assert_eq!(told(&output), message, "{view}");
+    }
+}
+
+/// A reader that takes its time has everything in the end.
+#[test]
+fn a_slow_reader_has_it_all() {
+    for view in ["-q", "-q -x", "--query-supported-clocks=mem,gr", "-L"] {
+        let plain = script("h100x8", &format!("nvidia-smi {view}"));
+        let slow = "{ sleep 0.3; head -c 70000; sleep 0.3; cat; }";
+        let line = format!("set -o pipefail; nvidia-smi {view} | {slow}");
+        assert_eq!(lasting(&plain), lasting(&script("h100x8", &line)), "{view}");
+    }
+}
+
+#[test]
+fn sixty_four_gpus_are_all_there() {
+    let many = crowd("scarce-gpus", 64);
+    for (view, begins, rows) in [
+        ("-L", "GPU ", 64),
+        ("-q", "GPU 0000", 64),
+        ("-q -x", "\t<gpu id=", 64),
+        ("--query-gpu=gpu_name --format=csv,noheader", "NVIDIA", 64),
+        ("topo -m", "GPU", 64),
+        ("topo -p2p r", " GPU", 64),
+        ("pci -gErrCnt", "GPU ", 64),
+        ("nvlink -s", "GPU ", 64),
+        ("dmon -c 1", "   ", 16),
+        ("pmon -c 1", "   ", 16),
+    ] {
+        let args: Vec<&str> = view.split(' ').collect();
+        let output = run(&many, &args);
+        let shown = stdout(&output);
+        assert!(output.status.success(), "{view}: {shown}");
+        let found = shown.lines().filter(|line| line.starts_with(begins));
+        assert_eq!(found.count(), rows, "{view}: {shown}");
+    }
+    let table = stdout(&run(&many, &[]));
+    assert_eq!(table.matches(" NVIDIA H100 ").count(), 64, "{table}");
+    let all = script(&many, "NVSMI_SHOW_ALL_DEVICES=1 nvidia-smi dmon -c 1");
+    let rows = stdout(&all);
+    assert_eq!(
+        rows.lines().filter(|line| !line.starts_with('#')).count(),
+        64
+    );
+}
+
+/// The variables of the environment that mean something to other programs.
+#[test]
+fn the_environment_changes_nothing() {
+    let plain = lasting(&run("h200", &[]));
+    for setting in [
+        "LANG=de_DE.UTF-8",
+        "LC_ALL=tr_TR.UTF-8",
+        "LC_ALL=",
+        "LANG=$'\\xff'",
+        "TZ=",
+        "TZ=Nowhere",
+        "TZ=../../etc/passwd",
+        "TZ=$'\\xff'",
+        "TZ='<x>99'",
+        "TZ=$(printf 'A%.0s' {1..5000})",
+        "TZ=Asia/Tokyo TZDIR=/nowhere",
+        "COLUMNS=1",
+        "TERM=",
+        "-u HOME -u TERM -u LANG -u TZ",
+        "HOME=",
+        "PATH=",
+        "NVSMI_TIMEOUT=",
+        "RUST_BACKTRACE=full RUST_LIB_BACKTRACE=1",
+    ] {
+        let output = script("h200", &format!("env {setting} $(command -v nvidia-smi)"));
+        assert_eq!(lasting(&output), plain, "{setting}: {}", told(&output));
+        assert_eq!(told(&output), "", "{setting}");
+    }
+    for name in ["nvidia-smi", "''", "$'\\xff'"] {
+        let line = format!("exec -a {name} $(command -v nvidia-smi)");
+        assert_eq!(lasting(&script("h200", &line)), plain, "{name}");
+        let line = format!("{line} --timeout 60");
+        assert_eq!(lasting(&script("h200", &line)), plain, "{name}");
+    }
+}
+
+/// Lines of a length that nobody types end with a message, or do what they say.
+#[test]
+fn arguments_may_be_long_many_or_empty() {
+    let long = "A".repeat(120_000);
+    let digits = "9".repeat(100_000);
+    let times = |words: &[&str], count: usize| {
+        let words = words.iter().map(|&word| word.to_owned());
+        words.cycle().take(count).collect::<Vec<String>>()
+    };
+    let line = |first: &[&str], rest: Vec<String>| {
+        let first = first.iter().map(|&word| word.to_owned());
+        first.chain(rest).collect::<Vec<String>>()
+    };
+    let mut lines = vec![
+        (line(&[&long], vec![]), 255),
+        (line(&["-i", &long], vec![]), 6),
+        (line(&["-pl", &digits], vec![]), 2),
+        (line(&["nvlink", "-l", &digits], vec![]), 2),
+        (line(&[""], vec![]), 255),
+        (line(&["-q", ""], vec![]), 255),
+        (line(&["-i", ""], vec![]), 255),
+        (line(&[], times(&["x"], 10_000)), 255),
+        (line(&[], times(&["-q"], 10_000)), 0),
+        (line(&["-i"], vec![times(&["0"], 50_000).join(",")]), 0),
+        (line(&["-L"], times(&["--timeout", "60"], 10_000)), 0),
+        (line(&["dmon", "-c", "1"], times(&["-i", "0"], 10_000)), 0),
+        (
+            line(&["-q", "-d"], vec![times(&["POWER"], 20_000).join(",")]),
+            0,
+        ),
+    ];
+    for subcommand in ["topo", "nvlink", "pci", "mig", "gpm", "drain", "c2c"] {
+        lines.push((line(&[subcommand], times(&[""], 10_000)), 2));
+    }
+    for (arguments, status) in lines {
+        let output = common::nvsmi("h200").args(&arguments).output();
+        let output = output.expect("nvsmi runs");
+        let begin: String = arguments.concat().chars().take(30).collect();
+        assert_eq!(output.status.code(), Some(status), "{begin}");
+        assert_eq!(told(&output), "", "{begin}");
+    }
+}
