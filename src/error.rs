@@ -211,7 +211,7 @@ impl Error {
     pub fn silent(silence: Duration) -> Self {
         let silence = silence.as_secs_f64();
         let message = format!(
-            "The process that asks NVML stands still since {silence} s; what it was told to change may have been changed or not.\n{KERNEL_LOG}"
+            "The process that asks NVML has stood still for {silence} s; what it was told to change may have been changed or not.\n{KERNEL_LOG}"
         );
         Self::new(Status::TimedOut, message)
     }

@@ -46,11 +46,13 @@ const VIEWS: &[&str] = &[
 
 /// An answer without the time that it was given at.
 fn lasting(output: &Output) -> (Option<i32>, String) {
-    let passing = [" 2026", " 2027", "imestamp"];
+    let is_clock = |word: &str| {
+        let figures = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
+        word.split(':').count() == 3 && word.split(':').all(figures)
+    };
+    let passing = |line: &str| line.contains("imestamp") || line.split(' ').any(is_clock);
     let lines = stdout(output);
-    let kept = lines
-        .lines()
-        .filter(|line| !passing.iter().any(|word| line.contains(word)));
+    let kept = lines.lines().filter(|line| !passing(line));
     let kept: Vec<&str> = kept.collect();
     (output.status.code(), kept.join("\n"))
 }

@@ -468,7 +468,7 @@ fn a_process_that_stands_still_is_given_up() {
     assert_eq!(output.status.code(), Some(124));
     let told = told(&output);
     assert!(
-        told.starts_with("The process that asks NVML stands still since 5 s"),
+        told.starts_with("The process that asks NVML has stood still for 5 s"),
         "{told}"
     );
     assert!(told.contains("Xid"), "{told}");

@@ -80,10 +80,29 @@ pub const KNOWN: &[Known] = &[
     known("an MPS client's use is not halved", |pair| is(pair, "pmon") && pair.same_exit() && pair.nvsmi.stdout.contains(" M+C ") && pair.same_in(without_use)),
     known("a GPU that cannot be asked does not stop the others", |pair| {
         const STOPS: &[&str] = &["Failed to register events for GPU", "Not supported on the device(s)"];
-        pair.nvsmi.exit != Some(2) && starts_with_any(&pair.real.stdout, STOPS)
+        // With -f it is in the file.
+        let file = pair.real.stdout.split_once(FILE_MARK).and_then(|(_, file)| file.split_once(']'));
+        let file = file.map_or("", |(_, text)| text.trim_start());
+        pair.nvsmi.exit != Some(2) && [&pair.real.stdout, file].iter().any(|text| starts_with_any(text, STOPS))
+    }),
+    known("a pair that -p2p cannot ask has a cell", |pair| {
+        is(pair, "topo") && pair.has(&["-p2p"]) && pair.same_exit() && pair.real.stdout.contains("Failed to display p2p") && pair.nvsmi.stdout.contains("\tU\t")
+    }),
+    known("a mode that there is not is refused, also where there is none to set", |pair| {
+        let modes = ["--auto-boost-default", "--auto-boost-permission"];
+        pair.has(&modes) && pair.nvsmi.exit == Some(2) && pair.nvsmi.stdout.contains(": Invalid Argument\n")
+    }),
+    known("nvlink -sLowPwrThres refuses -1", |pair| {
+        is(pair, "nvlink") && pair.values(&["-sLowPwrThres"]).any(|value| value == "-1") && pair.nvsmi.exit == Some(2)
+    }),
+    known("a clock beyond 32 bits is refused", |pair| pair.mentions("99999999999") && pair.nvsmi.exit == Some(2) && pair.nvsmi.stdout.starts_with("Specified clocks \"99999999999\" are not valid")),
+    known("nvlink -R, -p and -c say Invalid Link (R580)", |pair| {
+        let silent = pair.nvsmi.stdout.replace("\t Invalid Link\n", "");
+        is(pair, "nvlink") && pair.has(&["-R", "-p", "-c"]) && pair.same_exit() && pair.real.stdout == silent
     }),
     known("a GPU that cannot be asked is not one of any name", |pair| {
-        let numbers = pair.values(&["-i", "--id"]).any(|ids| ids.split(',').any(is_number));
+        // Of several lists the last one counts.
+        let numbers = pair.values(&["-i", "--id"]).last().is_some_and(|ids| ids.split(',').any(is_number));
         pair.real.stdout.starts_with("Problem with GPU ") && !numbers && matches!(pair.nvsmi.exit, Some(0 | 6))
     }),
     known("links that cannot be counted, and a MIG mode that cannot be read, are told of", |pair| {
