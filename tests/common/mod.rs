@@ -56,9 +56,16 @@ pub fn script(simulated: &str, script: &str) -> Output {
 /// A folder in which nvsmi is called nvidia-smi.
 fn installed() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
+    let name = folder.join("nvidia-smi");
+    // A copied target folder has a link to another one's nvsmi. Tests that make it together make the same.
+    if std::fs::read_link(&name).is_ok_and(|to| to == Path::new(NVSMI)) {
+        return folder;
+    }
     std::fs::create_dir_all(&folder).expect("a folder");
-    // Another test may have made it in the meantime.
-    let _ = std::os::unix::fs::symlink(NVSMI, folder.join("nvidia-smi"));
+    let thread = std::thread::current().id();
+    let link = folder.join(format!("{}-{thread:?}", std::process::id()));
+    std::os::unix::fs::symlink(NVSMI, &link).expect("a link");
+    std::fs::rename(&link, &name).expect("a link");
     folder
 }
 
