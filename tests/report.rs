@@ -648,19 +648,70 @@ fn nothing_is_asked_while_the_traffic_is_measured() {
     assert_eq!(second, first + 1, "{log}");
 }
 
+/// All GPUs are waited for together: none keeps another from answering.
 #[test]
-fn eight_gpus_take_hardly_longer_than_one() {
-    let least = |args: &[&str]| {
-        let times = (0..3).map(|_| {
-            let start = std::time::Instant::now();
-            assert!(run("h100x8-timed", args).status.success());
-            start.elapsed()
-        });
-        times.min().expect("three runs")
-    };
-    let (one, eight) = (least(&["-q", "-i", "0"]), least(&["-q"]));
-    assert!(
-        eight < one.mul_f64(1.5),
-        "{eight:?} for eight, {one:?} for one"
-    );
+fn the_gpus_are_asked_side_by_side() {
+    const HANDLE: &str = "nvmlDeviceGetHandleByIndex_v2";
+    let query = "--query-gpu=name,power.draw,temperature.gpu";
+    let apps = "--query-compute-apps=pid";
+    for args in [
+        &[][..],
+        &["-L"],
+        &["-q"],
+        &["-q", "-x"],
+        &[query],
+        &[apps],
+        &["topo", "-m"],
+        &["nvlink", "-s"],
+        &["dmon"],
+        &["pmon"],
+    ] {
+        for gpu in [0, 1] {
+            let fault = format!("function = '{HANDLE}', gpu = {gpu}, hang = true");
+            assert_eq!(answers(args, &fault, HANDLE, 7), 7, "{args:?} {gpu}");
+        }
+    }
+    // Where readings take long too, all have answered one before one has answered the next.
+    let power = "nvmlDeviceGetPowerUsage";
+    for (args, first) in [
+        (&[][..], "nvmlDeviceGetName"),
+        (&["-q"], "nvmlDeviceGetName"),
+        (&["-q", "-x"], "nvmlDeviceGetName"),
+        (&[query], "nvmlDeviceGetName"),
+        (&["dmon"], power),
+    ] {
+        let before = [
+            "nvmlDeviceGetHandle*",
+            "nvmlDeviceGetCount",
+            "nvmlDeviceGetMigMode",
+            "nvmlDeviceGetPciInfo",
+            "nvmlDeviceGetVirtualizationMode",
+            first,
+        ];
+        let fault = format!("function = 'nvmlDevice*', except = {before:?}, hang = true");
+        assert_eq!(answers(args, &fault, first, 8), 8, "{args:?}");
+    }
+}
+
+/// How many GPUs answer a question in a run that hangs, up to as many as are expected.
+fn answers(args: &[&str], fault: &str, question: &str, expected: usize) -> usize {
+    let log = scratch("report-side-by-side");
+    let mut child = nvsmi("h100x8")
+        .args(args)
+        .env("NVSMI_SIMULATOR_FAULT", fault)
+        .env("NVSMI_SIMULATOR_CALLS", &log)
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("nvsmi runs");
+    let began = std::time::Instant::now();
+    let mut answers = 0;
+    while answers < expected && began.elapsed() < std::time::Duration::from_secs(10) {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let calls = std::fs::read_to_string(&log).unwrap_or_default();
+        let of_question = |line: &&str| line.split(' ').next() == Some(question);
+        answers = calls.lines().filter(of_question).count();
+    }
+    child.kill().expect("it hangs");
+    child.wait().expect("its end");
+    answers
 }
