@@ -4,16 +4,13 @@
 use std::{
     env,
     ffi::OsString,
-    fs,
+    fs::{self, File},
     hash::{DefaultHasher, Hash, Hasher},
     io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{self, Command},
-    sync::{
-        Mutex,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use toml::{Table, Value};
@@ -117,19 +114,25 @@ fn own_name(name: &str, table: &Table) -> String {
 }
 
 fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
-    // A tree does not take an old one's place in one step, and a program may be using that one.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _alone = ONE_AT_A_TIME.lock();
     let library = library()?;
     let folder = home(&library)?.join(name);
     let problem = |e: io::Error| format!("{}: {e}", folder.display());
     fs::create_dir_all(&folder).map_err(problem)?;
 
     let text = toml::to_string(table).map_err(|e| format!("{name}: {e}"))?;
-    let unchanged = fs::read_to_string(folder.join("box.toml")).is_ok_and(|old| old == text);
     let current = |name: &&str| is_current(&folder.join(name), &library);
     let tree = table.contains_key("sysfs").then_some(SYSFS);
-    if unchanged && LIBRARY_NAMES.iter().chain(&tree).all(current) {
+    let is_laid_out = || {
+        let unchanged = fs::read_to_string(folder.join("box.toml")).is_ok_and(|old| old == text);
+        unchanged && LIBRARY_NAMES.iter().chain(&tree).all(current)
+    };
+    if is_laid_out() {
+        return Ok(folder);
+    }
+    // One at a time, in this process and others: a tree does not take an old one's place in one step.
+    let lock = File::create(folder.join("lock")).map_err(problem)?;
+    lock.lock().map_err(problem)?;
+    if is_laid_out() {
         return Ok(folder);
     }
     if let Some(tree) = tree {

@@ -65,6 +65,22 @@ fn nvsmi_is_the_one_beside() {
 }
 
 #[test]
+fn many_may_lay_out_a_box_at_once() {
+    let folder = installed("at-once");
+    for name in ["h100x8-nics", "old-driver", "h200"] {
+        let told = std::thread::scope(|scope| {
+            let start = || scope.spawn(|| simulate(&folder, &[name, "-L"]));
+            let all: Vec<_> = (0..24).map(|_| start()).collect();
+            all.into_iter()
+                .map(|one| one.join().unwrap())
+                .collect::<Vec<_>>()
+        });
+        let good = (Some(0), "nvsmi:-L\n".to_owned(), String::new());
+        assert_eq!(told, vec![good; 24], "{name}");
+    }
+}
+
+#[test]
 fn a_mistake_is_told_in_one_line() {
     let folder = installed("mistakes");
     fs::remove_file(folder.join("nvsmi")).unwrap();
