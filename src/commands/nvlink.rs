@@ -52,53 +52,51 @@ pub static NVLINK: Subcommand = Subcommand {
 
 type View = fn(&Links, &Line, &mut Vec<u8>) -> Result<(), Error>;
 
-/// What a view is about.
+/// What a view does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A GPU as a whole.
-    Whole,
-    /// Links: there is nothing to say of one that there is not.
-    ByLink,
-    /// A change: the first one that fails ends the command.
+    /// It shows: there is nothing to say of a link that there is not.
+    Look,
+    /// It changes: the first one that fails ends the command.
     Change,
 }
 
 /// What is shown of a GPU, in this order.
 const VIEWS: &[(&str, Kind, View)] = &[
-    ("status", Kind::ByLink, status),
-    ("capabilities", Kind::ByLink, capabilities),
-    ("pcibusid", Kind::ByLink, remote_ids),
-    ("remotelinkinfo", Kind::ByLink, remote_links),
-    ("setcontrol", Kind::Whole, |_, _, _| {
+    ("status", Kind::Look, status),
+    ("capabilities", Kind::Look, capabilities),
+    ("pcibusid", Kind::Look, remote_ids),
+    ("remotelinkinfo", Kind::Look, remote_links),
+    ("setcontrol", Kind::Look, |_, _, _| {
         Err(Error::deprecated(
             "Warning: Setting counter control is deprecated!\n\n",
         ))
     }),
-    ("getcontrol", Kind::Whole, |_, _, _| {
+    ("getcontrol", Kind::Look, |_, _, _| {
         Err(Error::deprecated(
             "Warning: Getting counter control is deprecated!\n\n",
         ))
     }),
-    ("getcounters", Kind::Whole, |_, _, _| {
+    ("getcounters", Kind::Look, |_, _, _| {
         Err(Error::deprecated(
             "Warning: Getting counters using option -g is deprecated.\n       Please use option -gt instead.\n\n",
         ))
     }),
-    ("resetcounters", Kind::Whole, |_, _, _| {
+    ("resetcounters", Kind::Look, |_, _, _| {
         Err(Error::deprecated(
             "Warning: Resetting throughput counters is deprecated!\n\n",
         ))
     }),
-    ("errorcounters", Kind::ByLink, errors),
-    ("crcerrorcounters", Kind::ByLink, lane_errors),
+    ("errorcounters", Kind::Look, errors),
+    ("crcerrorcounters", Kind::Look, lane_errors),
     ("reseterrorcounters", Kind::Change, reset_errors),
-    ("getthroughput", Kind::ByLink, throughput),
+    ("getthroughput", Kind::Look, throughput),
     ("setLowPowerThreshold", Kind::Change, set_low_power),
-    ("getLowPowerInfo", Kind::Whole, low_power),
-    ("checkBridge", Kind::Whole, bridges),
+    ("getLowPowerInfo", Kind::Look, low_power),
+    ("checkBridge", Kind::Look, bridges),
     ("setLinkWidth", Kind::Change, set_width),
-    ("getLinkWidth", Kind::Whole, width),
-    ("info", Kind::Whole, info),
+    ("getLinkWidth", Kind::Look, width),
+    ("info", Kind::Look, info),
 ];
 
 fn nvlink(line: &Line) -> anyhow::Result<()> {
@@ -151,7 +149,8 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
             unread = both(unread, Err(Error::new(missing.into(), "")));
         }
         let mut shown = Ok(());
-        if links.invalid() && views.iter().any(|row| row.1 == Kind::ByLink) {
+        let only_changes = !views.is_empty() && views.iter().all(|row| row.1 == Kind::Change);
+        if links.invalid() && !only_changes {
             put(&mut out, "\t Invalid Link\n");
         } else {
             shown = views

@@ -68,7 +68,7 @@ pub const KNOWN: &[Known] = &[
     known("the lists of GPU instances are wider (R580)", |pair| pair.has(&["-lgip", "-lgi"]) && pair.same_exit() && pair.same_in(tight)),
     known("a lost GPU's row (R580)", |pair| pair.real.stdout.contains("ERR! / ERR!") && pair.same_exit() && pair.same_in(tight)),
     known("nvlink -r, -g, -gc and -sc take no value (R580)", |pair| is(pair, "nvlink") && pair.has(&["-r", "-g", "-gc", "-sc"])),
-    known("nvlink says Invalid Link (R580)", |pair| is(pair, "nvlink") && pair.same_exit() && pair.same_in(with_invalid_links)),
+    known("nvlink says Invalid Link, whatever is asked of it (R580)", |pair| is(pair, "nvlink") && pair.has(&["-l", "--link"]) && pair.nvsmi.stdout.contains("\t Invalid Link\n")),
     known("-r takes a kind of reset (R580)", |pair| pair.has(&["-r", "--gpu-reset"]) && pair.real.stdout.starts_with("ERROR: Option ")),
     known("a reset is refused while the GPU is in use", |pair| pair.has(&["-r", "--gpu-reset"]) && pair.nvsmi.stdout.starts_with("GPU Reset couldn't run because ")),
     known("a clock below 0 is refused", |pair| pair.mentions("-5") && pair.nvsmi.exit == Some(2) && pair.nvsmi.stdout.contains("Specified clocks \"-5\" are not valid")),
@@ -96,10 +96,6 @@ pub const KNOWN: &[Known] = &[
         is(pair, "nvlink") && pair.values(&["-sLowPwrThres"]).any(|value| value == "-1") && pair.nvsmi.exit == Some(2)
     }),
     known("a clock beyond 32 bits is refused", |pair| pair.mentions("99999999999") && pair.nvsmi.exit == Some(2) && pair.nvsmi.stdout.starts_with("Specified clocks \"99999999999\" are not valid")),
-    known("nvlink -R, -p and -c say Invalid Link (R580)", |pair| {
-        let silent = pair.nvsmi.stdout.replace("\t Invalid Link\n", "");
-        is(pair, "nvlink") && pair.has(&["-R", "-p", "-c"]) && pair.same_exit() && pair.real.stdout == silent
-    }),
     known("a GPU that cannot be asked is not one of any name", |pair| {
         // Of several lists the last one counts.
         let numbers = pair.values(&["-i", "--id"]).last().is_some_and(|ids| ids.split(',').any(is_number));
@@ -182,17 +178,6 @@ fn with_words(text: &str) -> String {
     WORDS
         .iter()
         .fold(alike(text), |text, (from, to)| text.replace(from, to))
-}
-
-/// Lines of nvlink in which links that there are not are told of in R580's words.
-fn with_invalid_links(text: &str) -> String {
-    let lines = text.lines().map(|line| {
-        match line.starts_with("NVML: Unable to retrieve NVLink information for link ") {
-            true => "\t Invalid Link",
-            false => line,
-        }
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Lines of pmon, without the numbers of those that an MPS client has.
