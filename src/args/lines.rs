@@ -8,7 +8,7 @@ use clap::Parser;
 
 use super::{Args, Command, Interval, List, refused};
 use crate::error::Error;
-use crate::spelling::{self, Line};
+use crate::spelling::{Given, Line};
 
 /// `-l` and `-lms`; the later one counts.
 #[derive(Debug, clap::Args)]
@@ -268,7 +268,11 @@ pub fn log(line: &Line) -> Result<Args, Error> {
     })
 }
 
-/// The line as clap knows it.
+/// The line as clap knows it. `-l` or `-lms` without a value does not unsay one.
 fn canonical(line: &Line) -> impl Iterator<Item = String> {
-    line.given.iter().map(spelling::Given::canonical)
+    let given = &line.given;
+    let is_loop = |given: &&Given| ["loop", "loop-ms"].contains(&given.option.word());
+    let every = given.iter().filter(is_loop).any(|it| it.value.is_some());
+    let says = move |it: &&Given| !(every && is_loop(it) && it.value.is_none());
+    given.iter().filter(says).map(Given::canonical)
 }

@@ -235,6 +235,8 @@ fn the_interval_is_a_number_above_0() -> Result<(), Error> {
         "-lms 0",
         "--loop=0",
         "-l 1 -lms 0",
+        "-l 0 -l",
+        "-lms 0 -lms",
         "-l 0.0",
         "-q -x -d MEMORY -l 0",
     ] {
@@ -255,6 +257,12 @@ fn the_interval_is_a_number_above_0() -> Result<(), Error> {
         ("--loop-ms=250 -q", 250),
         ("-l 1 -lms 200", 200),
         ("-lms 200 -l 1", 1000),
+        ("-l 1 -l", 1000),
+        ("-lms 200 -lms", 200),
+        ("-l 1 -lms", 1000),
+        ("-l -lms", 100),
+        ("-lms -l", 5000),
+        ("-l -l", 5000),
         ("--query-gpu=index -l -i 0", 5000),
     ] {
         assert_eq!(
