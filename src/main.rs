@@ -199,7 +199,7 @@ fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyh
         dry_run,
     };
     drop(gpus);
-    driver.close();
+    driver.close().map_err(modify::reset::still_open)?;
     output::as_it_happens(|say| reset.run(&facts, say))
 }
 

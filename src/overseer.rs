@@ -38,12 +38,13 @@ const ENDS: u8 = 1;
 /// It has said all, and cannot end.
 const ABANDONED: u8 = 2;
 
-/// Whether this is the process that asks.
+/// Whether this is the process that asks. The variable alone does not make it that:
+/// it may have been left in somebody's environment.
 fn is_overseen() -> bool {
-    env::var_os(VARIABLE).is_some()
+    env::var_os(VARIABLE).is_some() && overseer().is_ok_and(|stdin| stdin.local_addr().is_ok())
 }
 
-/// The way to the overseer.
+/// The way to the overseer, in the process that asks.
 fn overseer() -> io::Result<UnixStream> {
     let stdin = io::stdin().as_fd().try_clone_to_owned()?;
     Ok(UnixStream::from(stdin))

@@ -247,6 +247,7 @@ fn a_question_that_hangs_is_no_change() {
         ("nvmlGpmSampleAlloc", &gpm),
         ("nvmlGpmSampleGet", &gpm),
         ("nvmlGpmMetricsGet", &gpm),
+        ("nvmlGpmSampleFree", &gpm),
     ] {
         let asked = ended("h100x8", &format!("function = '{function}'"), args);
         let told = told(&asked);
@@ -375,6 +376,46 @@ fn a_signal_ends_the_process_that_asks_too() {
         assert!(began.elapsed() < Duration::from_secs(3), "{signal}");
         let status = child.wait().expect("its end");
         assert_eq!(status.code(), (signal != "KILL").then_some(0), "{signal}");
+    }
+}
+
+/// The variable that marks the process that asks may be in anybody's environment.
+#[test]
+fn what_the_environment_holds_loses_no_answer() {
+    let all = run("h200", &["-L"]);
+    for stdin in [Stdio::null(), Stdio::piped()] {
+        let output = nvsmi("h200")
+            .args(["--timeout", "60", "-L"])
+            .env("NVSMI_OVERSEEN", "1")
+            .stdin(stdin)
+            .output()
+            .expect("nvsmi runs");
+        assert_eq!(output, all);
+    }
+}
+
+/// The kernel would take the GPUs away from an NVML that has them open.
+#[test]
+fn no_reset_is_begun_where_nvml_does_not_shut_down() {
+    for (fault, words, status) in [
+        ("hang = true", "Timeout", 124),
+        ("code = 'UNKNOWN'", "Unknown Error", 255),
+        ("code = 'UNINITIALIZED'", "Uninitialized", 255),
+        ("code = 'GPU_IS_LOST'", "GPU is lost", 15),
+    ] {
+        let output = nvsmi("changeable")
+            .env(
+                "NVSMI_SIMULATOR_FAULT",
+                format!("function = 'nvmlShutdown', {fault}"),
+            )
+            .args(["-r", "--dry-run", "--timeout", "0.3"])
+            .output()
+            .expect("nvsmi runs");
+        assert_eq!(output.status.code(), Some(status), "{fault}: {output:?}");
+        let shown = stdout(&output);
+        let why = format!("because NVML did not shut down: {words}\n");
+        assert!(shown.contains(&why), "{fault}: {shown}");
+        assert_eq!(shown.lines().count(), 2, "{fault}: {shown}");
     }
 }
 

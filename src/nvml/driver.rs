@@ -110,10 +110,9 @@ impl Driver {
     }
 
     /// Ends the use of NVML (`nvmlShutdown`), which lets go of the GPUs' device
-    /// files.
-    pub fn close(self) {
-        // There is nothing to be done about one that fails.
-        let _ = system::shutdown(self.library);
+    /// files; where it fails, they are still in use.
+    pub fn close(self) -> Reading<()> {
+        system::shutdown(self.library)
     }
 
     /// How many GPUs there are, those that cannot be used included,

@@ -51,6 +51,16 @@ pub fn method(kind: Option<&str>) -> Result<Method, Error> {
     }
 }
 
+/// No reset is begun while NVML has the GPUs open, which a kernel would take them
+/// away from.
+pub fn still_open(why: Missing) -> Error {
+    let text = format!(
+        "GPU Reset couldn't run because NVML did not shut down: {}\n",
+        why.words()
+    );
+    terminated(why.into(), &text)
+}
+
 /// What a reset is made with.
 pub struct Reset<'k> {
     /// How.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nvml_wrapper_sys::bindings::*;
 
 use super::library::{Device, Library, function};
-use super::{ask, ask_driver, checked, patience};
+use super::{ask, ask_driver, checked};
 use crate::nvml::reading::{Missing, Reading};
 
 /// `NVML_GPM_METRICS_GET_VERSION`, which is no `NVML_STRUCT_VERSION`.
@@ -18,10 +18,10 @@ pub struct Sample<'d> {
     room: Arc<Room>,
 }
 
-/// What NVML allocated, and how to free it: whoever is the last to use it does.
+/// What NVML allocated for a device: whoever is the last to use it frees it.
 struct Room {
+    device: Device<'static>,
     handle: nvmlGpmSample_t,
-    free: Option<unsafe extern "C" fn(nvmlGpmSample_t) -> nvmlReturn_t>,
 }
 
 // SAFETY: NVML may be called from any thread, and a sample belongs to none.
@@ -31,24 +31,25 @@ unsafe impl Sync for Room {}
 
 impl Drop for Room {
     fn drop(&mut self) {
-        // An NVML that hangs may hang here too.
-        if let (Some(free), true) = (self.free, patience::stuck().is_empty()) {
-            // SAFETY: a sample that was allocated, freed once. What NVML says
-            // of it changes nothing.
-            let _ = unsafe { free(self.handle) };
-        }
+        let free = function!(nvmlGpmSampleFree);
+        let handle = self.handle.expose_provenance();
+        // What NVML says of it changes nothing.
+        let _ = ask(free, self.device, move |free, _| {
+            // SAFETY: a sample that was allocated, freed once.
+            checked(unsafe { free(std::ptr::with_exposed_provenance_mut(handle)) })
+        });
     }
 }
 
 impl<'d> Sample<'d> {
     /// `nvmlGpmSampleAlloc`.
     pub fn new(device: Device<'d>) -> Reading<Self> {
-        let free = device.library().find(function!(nvmlGpmSampleFree)).ok();
-        let room = ask(function!(nvmlGpmSampleAlloc), device, move |alloc, _| {
+        let alloc = function!(nvmlGpmSampleAlloc);
+        let room = ask(alloc, device, move |alloc, device| {
             let mut handle = std::ptr::null_mut();
             // SAFETY: a pointer to a handle of our own.
             checked(unsafe { alloc(&mut handle) })?;
-            Ok(Room { handle, free })
+            Ok(Room { device, handle })
         })?;
         Ok(Self {
             library: device.library(),

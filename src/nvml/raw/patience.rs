@@ -88,7 +88,9 @@ impl Stuck {
     /// Whether the question was to change something, which NVML may have done or
     /// may still do.
     pub fn changes(&self) -> bool {
-        let asks = ["Get", "Query", "Validate", "Alloc", "Init", "Shutdown"];
+        let asks = [
+            "Get", "Query", "Validate", "Alloc", "Free", "Init", "Shutdown",
+        ];
         !asks.iter().any(|word| self.function.contains(word))
     }
 }
