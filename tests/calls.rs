@@ -6,42 +6,24 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use common::calls::{Call, LOG, logged, watched};
 use common::{nvsmi, scratch};
 
-/// The calls of one run that succeeds, as (function, GPU or `-`).
-fn calls(simulated: &str, args: &[&str]) -> Vec<(String, String)> {
+/// The calls of a run that succeeds.
+fn calls(simulated: &str, args: &[&str]) -> Vec<Call> {
     let (status, calls) = status_and_calls(simulated, args);
     assert_eq!(status, Some(0), "{args:?}");
     calls
 }
 
-fn status_and_calls(simulated: &str, args: &[&str]) -> (Option<i32>, Vec<(String, String)>) {
-    let log = scratch(&format!(
-        "calls-{simulated}-{}",
-        args.join("_")
-            .replace(['/', ','], "_")
-            .chars()
-            .take(60)
-            .collect::<String>()
-    ));
-    let output = nvsmi(simulated)
-        .args(args)
-        .env("NVSMI_SIMULATOR_CALLS", &log)
-        .output()
-        .expect("nvsmi runs");
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let calls = text.lines().filter_map(|line| {
-        let mut words = line.split(' ');
-        Some((words.next()?.to_owned(), words.next()?.to_owned()))
-    });
-    (output.status.code(), calls.collect())
+fn status_and_calls(simulated: &str, args: &[&str]) -> (Option<i32>, Vec<Call>) {
+    let name = format!("{simulated}-{}", args.join("_"));
+    let (output, calls) = watched(nvsmi(simulated).args(args), &name);
+    (output.status.code(), calls)
 }
 
-fn functions(calls: &[(String, String)]) -> Vec<&str> {
-    calls
-        .iter()
-        .map(|(function, _)| function.as_str())
-        .collect()
+fn functions(calls: &[Call]) -> Vec<&str> {
+    calls.iter().map(|call| call.function.as_str()).collect()
 }
 
 #[test]
@@ -96,7 +78,7 @@ fn one_of_eight_gpus_is_the_only_one_touched() {
             "--query-gpu=index",
         ],
     ] {
-        for (function, gpu) in calls("h100x8", args) {
+        for Call { function, gpu, .. } in calls("h100x8", args) {
             assert!(
                 gpu == "0" || gpu == "-",
                 "{args:?} asks GPU {gpu} {function}"
@@ -110,7 +92,8 @@ fn the_table_asks_nothing_twice() {
     for simulated in ["h200", "h200-busy", "h100x8", "desktop"] {
         let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
         for call in calls(simulated, &[]) {
-            *counts.entry(call).or_default() += 1;
+            let about = (call.function, call.gpu);
+            *counts.entry(about).or_default() += 1;
         }
         // A name for each process.
         counts.retain(|(function, _), count| *count > 1 && function != "nvmlSystemGetProcessName");
@@ -220,16 +203,16 @@ fn what_cannot_change_is_asked_once_in_a_loop() {
         let log = scratch(&format!("calls-loop-{name}"));
         let mut child = nvsmi("h200-busy")
             .args([args, "-lms", "50"])
-            .env("NVSMI_SIMULATOR_CALLS", &log)
+            .env(LOG, &log)
             .stdout(std::process::Stdio::null())
             .spawn()
             .expect("nvsmi runs");
         std::thread::sleep(std::time::Duration::from_millis(800));
         child.kill().expect("it runs");
         child.wait().expect("its end");
-        let text = std::fs::read_to_string(&log).expect("a log");
+        let calls = logged(&log);
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for function in text.lines().filter_map(|line| line.split(' ').next()) {
+        for function in functions(&calls) {
             *counts.entry(function).or_default() += 1;
         }
         counts.retain(|_, count| *count > 1);

@@ -10,6 +10,8 @@ use std::process::{Command, Output};
 
 use simulator::golden::Case;
 
+use common::calls::watched;
+use common::changes::changes;
 use common::{NVSMI, scratch, stdout};
 
 /// NVML's codes, the words for them, and the exit status that passes them on.
@@ -92,18 +94,14 @@ fn run(simulated: &str, faults: &[String], args: &[&str]) -> Output {
 
 /// The functions and fields that a line asks for successfully, but for those that begin every line.
 fn asked(simulated: &str, args: &[&str], number: usize) -> BTreeSet<String> {
-    let log = scratch(&format!("links-calls-{number}"));
-    let output = command(simulated, &[], args)
-        .env("NVSMI_SIMULATOR_CALLS", &log)
-        .output()
-        .expect("nvsmi runs");
+    let mut line = command(simulated, &[], args);
+    let (output, calls) = watched(&mut line, &format!("links-{number}"));
     assert!(output.stderr.is_empty(), "{args:?}: {output:?}");
-    let log = std::fs::read_to_string(log).expect("a log of calls");
-    log.lines()
-        .filter(|line| line.ends_with(" 0"))
-        .filter_map(|line| line.split([' ', '@']).next())
+    calls
+        .into_iter()
+        .filter(|call| call.code == 0)
+        .filter_map(|call| Some(call.function.split('@').next()?.to_owned()))
         .filter(|name| !BEFORE_ALL.iter().any(|known| name.starts_with(known)))
-        .map(str::to_owned)
         .collect()
 }
 
@@ -254,17 +252,13 @@ fn a_bad_value_changes_nothing() {
         &["nvlink", "-sBwMode", "HALF", "-gt", "x"],
         &["nvlink", "-sLWidth", "1"],
     ] {
-        let log = scratch(&format!("links-refused-{}", args.join("-")));
-        let output = command("h100-nvl-x4", &[], args)
-            .env("NVSMI_SIMULATOR_CALLS", &log)
-            .output()
-            .expect("nvsmi runs");
+        let mut line = command("h100-nvl-x4", &[], args);
+        let name = format!("links-refused-{}", args.join("-"));
+        let (output, calls) = watched(&mut line, &name);
         assert!(!output.status.success(), "{args:?}: {output:?}");
-        let log = std::fs::read_to_string(log).expect("a log of calls");
-        assert!(
-            !log.contains("Set") && !log.contains("Reset"),
-            "{args:?}: {log}"
-        );
+        assert!(!calls.is_empty(), "{args:?}");
+        let changed = calls.iter().find(|call| changes(&call.function));
+        assert_eq!(changed, None, "{args:?}");
     }
 }
 

@@ -10,6 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use simulator::golden::Case;
 
+use common::calls::watched;
 use common::changes::{CHANGES, changes};
 use common::{NVSMI, scratch, stdout};
 
@@ -40,18 +41,12 @@ fn name_of(line: &[&str]) -> String {
     line.join("_").replace([',', '='], "_")
 }
 
-/// The calls of one run, in order.
+/// The functions that a run calls, in order.
 fn calls(args: &[&str]) -> Vec<String> {
-    let log = scratch(&format!("modify-calls-{}", name_of(args)));
-    let output = nvsmi(&[], args)
-        .env("NVSMI_SIMULATOR_CALLS", &log)
-        .output()
-        .expect("nvsmi runs");
+    let name = format!("modify-{}", args.join("_"));
+    let (output, calls) = watched(&mut nvsmi(&[], args), &name);
     assert!(output.status.code().is_some(), "{args:?}");
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    text.lines()
-        .filter_map(|line| line.split(' ').next().map(str::to_owned))
-        .collect()
+    calls.into_iter().map(|call| call.function).collect()
 }
 
 fn is_root() -> bool {

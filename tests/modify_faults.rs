@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simulator::golden::Case;
 
+use common::calls::{Call, watched};
 use common::changes::{CHANGES, changes};
-use common::{NVSMI, run, scratch, stdout};
+use common::{NVSMI, run, stdout};
 
 /// The codes, with the exit status of each.
 const CODES: &[(&str, i32)] = &[
@@ -74,9 +75,6 @@ const ABOUT_THE_MACHINE: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// A call: function, GPU or "-", return code.
-type Call = (String, String, i32);
-
 /// What a command did.
 struct Run {
     exit: i32,
@@ -88,38 +86,28 @@ struct Run {
 impl Run {
     /// How many calls changed a GPU, or else the machine, and whether the last of them did.
     fn changes(&self, gpu: &str) -> (usize, bool) {
-        let about_it = |call: &&Call| changes(&call.0) && (call.1 == gpu || call.1 == "-");
+        let about_it =
+            |call: &&Call| changes(&call.function) && (call.gpu == gpu || call.gpu == "-");
         let calls = || self.calls.iter().filter(about_it);
-        let done = calls().filter(|call| call.2 == 0).count();
-        (done, calls().next_back().is_some_and(|call| call.2 == 0))
+        let done = calls().filter(|call| call.code == 0).count();
+        (done, calls().next_back().is_some_and(|call| call.code == 0))
     }
 }
 
 fn nvsmi(faults: &[String], args: &[&str], log: &str) -> Run {
-    let log = scratch(log);
     let case = Case {
         simulated: "changeable".to_owned(),
         faults: faults.to_vec(),
         args: args.iter().map(|&arg| arg.to_owned()).collect(),
         ..Case::default()
     };
-    let output = case
-        .command(Path::new(NVSMI))
-        .expect("a simulated box")
-        .env("NVSMI_SIMULATOR_CALLS", &log)
-        .output()
-        .expect("nvsmi runs");
-    let text = std::fs::read_to_string(&log).unwrap_or_default();
-    let call = |line: &str| {
-        let mut words = line.split(' ').map(str::to_owned);
-        let (function, gpu, code) = (words.next()?, words.next()?, words.next()?);
-        Some((function, gpu, code.parse().ok()?))
-    };
+    let mut command = case.command(Path::new(NVSMI)).expect("a simulated box");
+    let (output, calls) = watched(&mut command, log);
     Run {
         exit: output.status.code().unwrap_or(-1),
         stdout: stdout(&output),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        calls: text.lines().filter_map(call).collect(),
+        calls,
     }
 }
 
@@ -152,8 +140,8 @@ fn trials(
     assert_eq!(good.exit, 0, "{line:?}: {}", good.stdout);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     // What is not about the third GPU cannot fail for it.
-    let there = |call: &&Call| place.is_empty() || place == format!("@{}", call.1);
-    for (function, _, _) in good.calls.iter().filter(there) {
+    let there = |call: &&Call| place.is_empty() || place == format!("@{}", call.gpu);
+    for Call { function, .. } in good.calls.iter().filter(there) {
         // The parts of a call for several fields count with it.
         *counts
             .entry(function.split('.').next().unwrap_or(function))

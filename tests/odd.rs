@@ -13,6 +13,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::calls::watched;
+use common::changes::changes;
 use common::{nvsmi, run, scratch, script, stdout};
 use unicode_width::UnicodeWidthStr;
 
@@ -392,16 +394,13 @@ fn performance_counters_are_left_alone_where_the_line_is_wrong_or_a_gpu_lost() {
             2,
         ),
     ] {
-        let log = scratch(&format!("gpm-{simulated}-{state}"));
-        let output = nvsmi(simulated)
-            .args(["gpm", "-s", state])
-            .env("NVSMI_SIMULATOR_CALLS", &log)
-            .output()
-            .expect("nvsmi runs");
+        let mut line = nvsmi(simulated);
+        let name = format!("gpm-{simulated}-{state}");
+        let (output, calls) = watched(line.args(["gpm", "-s", state]), &name);
         assert_eq!(output.status.code(), Some(status), "{state:?}: {output:?}");
         assert_eq!(stdout(&output), told, "{state:?}");
-        let log = std::fs::read_to_string(log).unwrap_or_default();
-        assert!(!log.contains("nvmlGpmSet"), "{state:?}: {log}");
+        let changed = calls.iter().find(|call| changes(&call.function));
+        assert_eq!(changed, None, "{state:?}");
     }
     let states = run("lost", &["gpm", "-g"]);
     assert_eq!(states.status.code(), Some(15));

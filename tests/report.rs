@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
+use common::calls::{LOG, logged, watched};
 use common::{NVSMI, nvsmi, run, scratch, stdout};
 
 /// How many of a child there may be, at least and at most.
@@ -556,19 +557,14 @@ processes = [
 
 /// The calls of one run, each with how often.
 fn calls(simulated: &str, args: &[&str]) -> BTreeMap<String, usize> {
-    let log = scratch(&format!("report-{simulated}{}", args.concat()).replace(['/', ','], "_"));
-    let output = nvsmi(simulated)
-        .args(args)
-        .env("NVSMI_SIMULATOR_CALLS", &log)
-        .output()
-        .expect("nvsmi runs");
+    let name = format!("report-{simulated}{}", args.concat());
+    let (output, calls) = watched(nvsmi(simulated).args(args), &name);
     assert!(output.status.success(), "{NVSMI} {args:?}");
     let mut counts = BTreeMap::new();
-    for line in std::fs::read_to_string(&log).expect("a log").lines() {
-        let mut words = line.split(' ');
-        if let (Some(function), Some(gpu)) = (words.next(), words.next()) {
-            *counts.entry(format!("{function} {gpu}")).or_default() += 1;
-        }
+    for call in calls {
+        *counts
+            .entry(format!("{} {}", call.function, call.gpu))
+            .or_default() += 1;
     }
     counts
 }
@@ -631,21 +627,15 @@ fn a_section_asks_only_for_itself() {
 /// A question put while NVML watches the PCIe link would be seen there.
 #[test]
 fn nothing_is_asked_while_the_traffic_is_measured() {
-    const SLOW: &str = "nvmlDeviceGetPcieThroughput 0 0";
-    let log = scratch("report-order");
-    let output = nvsmi("h200-timed")
-        .arg("-q")
-        .env("NVSMI_SIMULATOR_CALLS", &log)
-        .output()
-        .expect("nvsmi runs");
+    const SLOW: &str = "nvmlDeviceGetPcieThroughput";
+    let (output, calls) = watched(nvsmi("h200-timed").arg("-q"), "report-order");
     assert!(output.status.success());
-    let log = std::fs::read_to_string(&log).expect("a log");
-    let calls: Vec<&str> = log.lines().collect();
-    let places: Vec<usize> = (0..calls.len()).filter(|&at| calls[at] == SLOW).collect();
+    let slow = |&at: &usize| calls[at].function == SLOW;
+    let places: Vec<usize> = (0..calls.len()).filter(slow).collect();
     let [first, second] = places[..] else {
         panic!("{places:?}");
     };
-    assert_eq!(second, first + 1, "{log}");
+    assert_eq!(second, first + 1, "{calls:?}");
 }
 
 /// All GPUs are waited for together: none keeps another from answering.
@@ -699,7 +689,7 @@ fn answers(args: &[&str], fault: &str, question: &str, expected: usize) -> usize
     let mut child = nvsmi("h100x8")
         .args(args)
         .env("NVSMI_SIMULATOR_FAULT", fault)
-        .env("NVSMI_SIMULATOR_CALLS", &log)
+        .env(LOG, &log)
         .stdout(std::process::Stdio::null())
         .spawn()
         .expect("nvsmi runs");
@@ -707,9 +697,8 @@ fn answers(args: &[&str], fault: &str, question: &str, expected: usize) -> usize
     let mut answers = 0;
     while answers < expected && began.elapsed() < std::time::Duration::from_secs(10) {
         std::thread::sleep(std::time::Duration::from_millis(2));
-        let calls = std::fs::read_to_string(&log).unwrap_or_default();
-        let of_question = |line: &&str| line.split(' ').next() == Some(question);
-        answers = calls.lines().filter(of_question).count();
+        let calls = logged(&log).into_iter();
+        answers = calls.filter(|call| call.function == question).count();
     }
     child.kill().expect("it hangs");
     child.wait().expect("its end");

@@ -16,6 +16,7 @@ use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use common::calls::{LOG, logged};
 use common::{NVSMI, scratch, stdout};
 
 /// Every `nvmlReturn_t` but success, and one that nobody knows.
@@ -205,23 +206,16 @@ impl Box {
     /// about the driver are another matter.
     fn functions(&self, view: &View, log: &Path, driver: bool) -> BTreeMap<String, usize> {
         let _ = std::fs::remove_file(log);
-        self.run(
-            view,
-            &[("NVSMI_SIMULATOR_CALLS", &log.display().to_string())],
-        );
-        let calls = std::fs::read_to_string(log).expect("a log");
-        let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        for line in calls.lines() {
-            let mut words = line.split(' ');
-            if let (Some(function), Some(subject)) = (words.next(), words.next())
-                && (subject == "-") == driver
-            {
-                *counts.entry((function, subject)).or_default() += 1;
-            }
+        self.run(view, &[(LOG, &log.display().to_string())]);
+        let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let calls = logged(log).into_iter();
+        for call in calls.filter(|call| (call.gpu == "-") == driver) {
+            let about = (call.function, call.gpu);
+            *counts.entry(about).or_default() += 1;
         }
         let mut functions = BTreeMap::new();
         for ((function, _), count) in counts {
-            let most: &mut usize = functions.entry(function.to_owned()).or_default();
+            let most: &mut usize = functions.entry(function).or_default();
             *most = count.max(*most);
         }
         functions

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::calls::LOG;
 use common::{nvsmi, run, scratch, stdout};
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -329,9 +330,7 @@ fn the_variable_stands_for_the_option() {
     let with = |value: &str, args: &[&str]| {
         let log = scratch("timeout-variable.log");
         let mut command = hanging("h200", "function = 'nvmlDeviceGetName'");
-        command
-            .env("NVSMI_TIMEOUT", value)
-            .env("NVSMI_SIMULATOR_CALLS", &log);
+        command.env("NVSMI_TIMEOUT", value).env(LOG, &log);
         let output = command.args(args).output().expect("nvsmi runs");
         (output, log.exists())
     };

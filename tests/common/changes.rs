@@ -45,6 +45,7 @@ pub fn changes(function: &str) -> bool {
         "nvmlDevicePowerSmoothing",
         "nvmlDeviceWorkloadPowerProfileSet",
         "nvmlDeviceWorkloadPowerProfileClear",
+        "nvmlGpmSet",
         "nvmlSystemSet",
         "nvmlUnitSet",
     ]

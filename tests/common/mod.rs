@@ -1,6 +1,7 @@
 //! What the tests share: nvsmi on a simulated box.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod calls;
 pub mod changes;
 
 use std::path::{Path, PathBuf};
