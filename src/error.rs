@@ -341,6 +341,13 @@ impl Error {
         Self::new(Status::InvalidArgument, message)
     }
 
+    /// `nvmlUnitGetCount` failed under the units' report.
+    pub fn units(missing: Missing) -> Self {
+        let words = missing.words_or_not_available();
+        let message = format!("Unable to determine number of available units: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
     /// `-i` of the units' report is no number; nvidia-smi's units have one each.
     pub fn unit_id(id: &str) -> Self {
         Self::new(

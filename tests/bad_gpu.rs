@@ -354,6 +354,11 @@ fn a_gpu_that_answers_nothing_is_no_success() {
             ),
             (&["dmon", "-c", "1"], all, 0),
             (&["nvlink", "-s"], "function = 'nvmlDeviceGetName'", status),
+            (
+                &["conf-compute", "-gm"],
+                "function = 'nvmlDeviceGetName'",
+                status,
+            ),
             (&[], "function = 'nvmlDeviceGetName'", 0),
             (&[], "function = 'nvmlDeviceGetPciInfo*'", 0),
         ] {

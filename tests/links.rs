@@ -145,6 +145,45 @@ fn every_failure_shows() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
+/// What a heading begins, without the line before the next one.
+fn blocks(text: &str) -> Vec<&str> {
+    let text = text.strip_prefix("GPU ").unwrap_or(text);
+    text.split("\nGPU ").map(str::trim_end).collect()
+}
+
+#[test]
+fn links_of_one_gpu_that_cannot_be_read_do_not_hide_those_of_others() {
+    const REMOTE: &str = "nvmlDeviceGetNvLinkRemotePciInfo_v2";
+    for (simulated, args, function) in [
+        ("gb200-x4", ["nvlink", "-R"], REMOTE),
+        ("h100-nvl-x4", ["nvlink", "-R"], REMOTE),
+        ("h100-nvl-x4", ["nvlink", "-p"], REMOTE),
+        ("gb200-x4", ["c2c", "-s"], "nvmlDeviceGetFieldValues.171*"),
+        ("gb200-x4", ["c2c", "-s"], "nvmlDeviceGetFieldValues.172*"),
+    ] {
+        let healthy = stdout(&run(simulated, &[], &args));
+        let well = blocks(&healthy);
+        assert_eq!(well.len(), 4, "{healthy}");
+        for (code, words, status) in CODES {
+            let fault = format!("{function}:{code}@1");
+            let given = run(simulated, &[fault], &args);
+            let shown = stdout(&given);
+            let what = format!("{simulated} {args:?} {function} {code}: {shown}");
+            assert_eq!(given.status.code(), Some(*status), "{what}");
+            let given = blocks(&shown);
+            assert_eq!(given.len(), 4, "{what}");
+            for gpu in [0, 2, 3] {
+                assert_eq!(given[gpu], well[gpu], "{what}");
+            }
+            let reason = given[1].lines().last().unwrap_or_default();
+            assert!(
+                reason.starts_with("NVML: Unable to retrieve ") && reason.ends_with(words),
+                "{what}"
+            );
+        }
+    }
+}
+
 /// Every function of a line with every code: how many, and what is wrong.
 fn sweep(number: usize, simulated: &str, args: &[&str]) -> (usize, Vec<String>) {
     let healthy = run(simulated, &[], args);

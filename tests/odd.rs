@@ -195,6 +195,26 @@ fn mig_devices_that_cannot_be_read_are_not_none() {
 }
 
 #[test]
+fn mig_devices_are_shown_also_where_the_mode_cannot_be_read() {
+    for code in ["GPU_IS_LOST", "UNKNOWN", "NO_PERMISSION", "TIMEOUT"] {
+        let cut = made(
+            &format!("mode-{code}"),
+            &format!(
+                "inherits = \"mig\"\n[[fault]]\nfunction = \"nvmlDeviceGetMigMode\"\ncode = \"{code}\"\n"
+            ),
+        );
+        assert_eq!(shown(&cut, &["-L"]), shown("mig", &["-L"]), "{code}");
+        for (args, device) in [
+            (&["-q"][..], "    MIG Device\n"),
+            (&["-q", "-x"], "<mig_device>"),
+        ] {
+            let devices = shown(&cut, args).matches(device).count();
+            assert_eq!(devices, 5, "{code} {args:?}");
+        }
+    }
+}
+
+#[test]
 fn a_field_whose_number_depends_on_an_unknown_version_is_not_another_field() {
     let unnumbered = made(
         "unnumbered",

@@ -57,7 +57,7 @@ fn c2c(line: &Line) -> anyhow::Result<()> {
 
 fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
-    let mut uncounted = Ok(());
+    let mut unread = Ok(());
     let mut linked: Vec<(&Gpu, u32)> = Vec::new();
     for gpu in gpus.iter() {
         match if_any(gpu.c2c_link_count()) {
@@ -65,12 +65,12 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
             Ok(links) => linked.push((gpu, links)),
             Err(missing) => {
                 let failure = Error::uncounted("C2C links", gpu.index(), missing);
-                uncounted = both(uncounted, Err(failure));
+                unread = both(unread, Err(failure));
             }
         }
     }
     if linked.is_empty() {
-        return both(uncounted, gpus.none_left_out()).and(Err(Error::no_c2c()));
+        return both(unread, gpus.none_left_out()).and(Err(Error::no_c2c()));
     }
     let only = line
         .number("link")
@@ -85,11 +85,16 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         if !links.any_up(out) {
             continue;
         }
-        for (_, view) in views() {
-            view(&links, out)?;
+        match views().try_for_each(|(_, view)| view(&links, out)) {
+            // Told under the heading of its GPU; the status tells of it at the end.
+            Err(failure) if failure.is_of_one_gpu() => {
+                put(out, &failure.to_string());
+                unread = both(unread, Err(Error::new(failure.status(), "")));
+            }
+            done => done?,
         }
     }
-    both(uncounted, gpus.none_left_out())
+    both(unread, gpus.none_left_out())
 }
 
 /// The C2C links of a GPU.
@@ -162,24 +167,22 @@ impl<'g, 'd> Links<'g, 'd> {
 
 /// `-s`.
 fn status(links: &Links, out: &mut Vec<u8>) -> Result<(), Error> {
+    let unread = |link: u32, missing: Missing| {
+        let words = missing.words();
+        let message =
+            format!("NVML: Unable to retrieve C2C Link information for link {link}: {words}\n");
+        Error::unread(missing, message)
+    };
+    for link in links.shown() {
+        links.state(link).map_err(|missing| unread(link, missing))?;
+    }
     for (link, values) in links.ask_shown(&[field::C2C_LINK_GET_MAX_BW]) {
-        let word = match links.state(link) {
-            Ok(true) => None,
-            Ok(false) => Some("<inactive>"),
-            Err(missing) => Some(missing.words()),
-        };
-        if let Some(word) = word {
-            put(out, &format!("\t C2C Link {link}: {word}\n"));
+        if links.state(link) == Ok(false) {
+            put(out, &format!("\t C2C Link {link}: <inactive>\n"));
             continue;
         }
         for speed in values {
-            let speed = speed.map_err(|missing| {
-                let words = missing.words();
-                let message = format!(
-                    "NVML: Unable to retrieve C2C Link information for link {link}: {words}\n"
-                );
-                Error::unread(missing, message)
-            })?;
+            let speed = speed.map_err(|missing| unread(link, missing))?;
             put(out, &format!("\t C2C Link {link}: {}\n", gigabytes(speed)));
         }
     }

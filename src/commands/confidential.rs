@@ -1,6 +1,6 @@
 //! `conf-compute`: state and settings of confidential computing.
 
-use super::present::{able, all_there, heading};
+use super::present::{able, all_there, both, heading, named};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::output;
@@ -215,8 +215,10 @@ fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
 }
 
 fn memory(gpus: &[&Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut unread = Ok(());
     for gpu in gpus {
         put(out, &heading(gpu));
+        unread = both(unread, named(gpu));
         let memory = gpu
             .cc_memory()
             .map_err(|why| failed("display", "GPU Memory Size Info", why))?;
@@ -235,7 +237,7 @@ fn memory(gpus: &[&Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
             ),
         );
     }
-    Ok(())
+    unread
 }
 
 /// `-q`: all or, where one answer lacks, the reason.

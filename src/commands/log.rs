@@ -67,12 +67,14 @@ impl Report {
 }
 
 /// Units are known by their index alone, and `-i` may name one that there is.
+/// Where they cannot be counted there is no report.
 pub fn no_units(driver: &Driver, id: Option<&str>) -> Result<(), Error> {
-    let Some(id) = id else { return Ok(()) };
-    let index: u32 = id.parse().map_err(|_| Error::unit_id(id))?;
-    match driver.unit_count() {
-        Ok(count) if index < count => Ok(()),
-        _ => Err(Error::no_unit(index)),
+    let index = |id: &str| id.parse().map_err(|_| Error::unit_id(id));
+    let named: Option<u32> = id.map(index).transpose()?;
+    let count = driver.unit_count().map_err(Error::units)?;
+    match named.filter(|&index| index >= count) {
+        Some(index) => Err(Error::no_unit(index)),
+        None => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field, if_any};
 
-use super::present::{Present, both, heading};
+use super::present::{Present, both, heading, named};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
@@ -144,10 +144,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
         };
         let mut out = Vec::new();
         put(&mut out, &heading(gpu));
-        if let Err(missing) = gpu.name() {
-            // nvidia-smi ends here.
-            unread = both(unread, Err(Error::new(missing.into(), "")));
-        }
+        unread = both(unread, named(gpu));
         let mut shown = Ok(());
         let only_changes = !views.is_empty() && views.iter().all(|row| row.1 == Kind::Change);
         if links.invalid() && !only_changes {
@@ -344,38 +341,50 @@ fn capabilities(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
 /// `-p`.
 fn remote_ids(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     for link in links.shown_up()? {
-        let remote = links.gpu.link_remote(link).map_err(|missing| {
-            let words = missing.words();
-            let message = format!(
-                "NVML: Unable to retrieve NvLink remote PCI information for link {link}: {words}\n"
-            );
-            Error::unread(missing, message)
-        })?;
+        let remote = links
+            .gpu
+            .link_remote(link)
+            .map_err(|missing| no_remote(&format!("link {link}"), missing))?;
         put(out, &format!("\t Link {link}: {}\n", remote.bus_id));
     }
     Ok(())
 }
 
+/// What is at the other end of a link cannot be read.
+fn no_remote(link: &str, missing: Missing) -> Error {
+    let words = missing.words();
+    let message =
+        format!("NVML: Unable to retrieve NvLink remote PCI information for {link}: {words}\n");
+    Error::unread(missing, message)
+}
+
 /// `-R`.
 fn remote_links(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    let remote_links = links.ask(field::NVLINK_REMOTE_NVLINK_ID);
+    let gpu = links.gpu;
+    let ids: Vec<(u32, u32)> = (0..links.count)
+        .map(|link| (field::NVLINK_REMOTE_NVLINK_ID, link))
+        .collect();
+    let remote_links = gpu.numbers_or_none(&ids).map_err(|missing| {
+        let (index, words) = (gpu.index(), missing.words());
+        let message = format!(
+            "NVML: Unable to retrieve NvLink remote Nvlink IDs for device {index}: {words}\n"
+        );
+        Error::unread(missing, message)
+    })?;
     for link in links.shown() {
-        match (links.gpu.link_remote(link), remote_links[link as usize]) {
+        let remote = match gpu.link_remote(link) {
             // Nothing is at the other end.
-            (Err(Missing::NotSupported), _) => {}
-            (Ok(remote), Ok(id)) => {
-                put(
-                    out,
-                    &format!(
-                        "\t Link {link}: Remote Device {}: Link {id}\n",
-                        remote.bus_id
-                    ),
-                );
-            }
-            (Err(missing), _) | (_, Err(missing)) => {
-                put(out, &format!("\t Link {link}: {}\n", missing.words()));
-            }
-        }
+            Err(Missing::NotSupported) => continue,
+            remote => remote.map_err(|missing| {
+                let link = format!("device {} link {link}", gpu.index());
+                no_remote(&link, missing)
+            })?,
+        };
+        let told = match remote_links[link as usize] {
+            Ok(id) => format!("Remote Device {}: Link {id}", remote.bus_id),
+            Err(missing) => missing.words().to_owned(),
+        };
+        put(out, &format!("\t Link {link}: {told}\n"));
     }
     Ok(())
 }

@@ -104,6 +104,12 @@ pub fn heading(gpu: &Gpu) -> String {
     format!("GPU {}: {name} (UUID: {uuid})\n", gpu.index())
 }
 
+/// The status of a GPU that does not tell its name, in which nvidia-smi ends.
+pub fn named(gpu: &Gpu) -> Result<(), Error> {
+    let name = gpu.name().map(drop);
+    name.map_err(|missing| Error::new(missing.into(), ""))
+}
+
 /// A count, or "N/A" or the words for why there is none.
 pub fn count(reading: Reading<i64>) -> String {
     reading.map_or_else(

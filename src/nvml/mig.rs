@@ -20,10 +20,15 @@ impl<'d> Gpu<'d> {
         matches!(self.mig(), Ok((true, _)))
     }
 
-    /// Its MIG devices; none outside MIG mode. An index without a device
-    /// (`NVML_ERROR_NOT_FOUND`) is a gap, not an end.
+    /// Its MIG devices; none outside MIG mode, and where that is unknown those that
+    /// there are. An index without a device (`NVML_ERROR_NOT_FOUND`) is a gap, not an
+    /// end.
     pub fn mig_devices(&self) -> Reading<Vec<MigDevice<'d>>> {
-        if !self.in_mig_mode() {
+        let none = match self.mig() {
+            Ok((current, _)) => !current,
+            Err(missing) => [Missing::NotSupported, Missing::FUNCTION_NOT_FOUND].contains(&missing),
+        };
+        if none {
             return Ok(Vec::new());
         }
         let device = self.device()?;

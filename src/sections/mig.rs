@@ -49,7 +49,11 @@ pub const DEVICES: &[Row<()>] = &[
 
 const MIG_DEVICES: List<(), Facts> = List {
     items: |asked| {
-        let devices = asked.gpu.mig_devices()?;
+        let gpu = asked.gpu;
+        // Where the mode cannot be read, why stands above.
+        let devices = gpu
+            .mig_devices()
+            .or_else(|missing| gpu.mig().map_or(Ok(Vec::new()), |_| Err(missing)))?;
         Ok(devices.iter().map(Facts::from).collect())
     },
     empty: Empty::XmlLine("None"),
