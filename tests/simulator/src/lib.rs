@@ -16,6 +16,7 @@ pub mod golden;
 mod handle;
 pub mod launcher;
 mod machine;
+pub mod reader;
 pub mod scenario;
 mod sysfs;
 pub mod trial;

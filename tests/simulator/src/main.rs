@@ -16,6 +16,7 @@ const USAGE: &str = "usage: simulate [--latency PROFILE] BOX [COMMAND [ARGUMENT.
      simulate [--latency PROFILE] BOX -OPTION... | simulate --list";
 
 fn main() -> ExitCode {
+    simulator::reader::end_with_it();
     match run(env::args_os().skip(1).collect()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {

@@ -65,6 +65,20 @@ fn nvsmi_is_the_one_beside() {
 }
 
 #[test]
+fn it_ends_with_its_reader() {
+    let folder = installed("reader");
+    let line = "set -o pipefail; ./simulate --list | true";
+    for _ in 0..20 {
+        let mut bash = Command::new("bash");
+        let output = bash.args(["-c", line]).current_dir(&folder).output();
+        let output = output.unwrap();
+        // As it may be, it wrote all before there was no reader.
+        assert!([Some(0), Some(128 + 13)].contains(&output.status.code()));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
+}
+
+#[test]
 fn many_may_lay_out_a_box_at_once() {
     let folder = installed("at-once");
     for name in ["h100x8-nics", "old-driver", "h200"] {

@@ -55,6 +55,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
+    simulator::reader::end_with_it();
     match options(env::args().skip(1)).and_then(|options| measure(&options)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {

@@ -12,6 +12,7 @@ use std::{
 use simulator::golden::{self, Case};
 
 fn main() -> ExitCode {
+    simulator::reader::end_with_it();
     let mut arguments = env::args().skip(1);
     let Some(program) = arguments.next() else {
         eprintln!("usage: record NVIDIA-SMI [AREA...]");

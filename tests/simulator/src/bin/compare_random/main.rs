@@ -54,6 +54,7 @@ const AT_ONCE: usize = 4;
 const EXAMPLES: usize = 3;
 
 fn main() -> ExitCode {
+    simulator::reader::end_with_it();
     let arguments: Vec<String> = env::args().skip(1).collect();
     let number = |place: usize, otherwise: u64| {
         arguments

@@ -25,6 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const NOT_SUPPORTED: &str = "3";
 
 fn main() -> ExitCode {
+    simulator::reader::end_with_it();
     let mut arguments: Vec<String> = env::args().skip(1).collect();
     let count = arguments.len();
     arguments.retain(|word| word != "--changes");
