@@ -227,7 +227,7 @@ impl Error {
     pub fn uncounted(links: &str, index: u32, missing: Missing) -> Self {
         let words = missing.words();
         let message = format!("Unable to determine the {links} of GPU {index}: {words}\n");
-        Self::new(missing.into(), message)
+        Self::unread(missing, message)
     }
 
     /// No GPU has C2C links.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::repeat::{Pace, repeat};
 use crate::args::{COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each};
+use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;
@@ -159,7 +159,8 @@ impl View {
     /// without any has a line in any case.
     fn lines<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Vec<Cells> {
         let migs = match self.levels.mig {
-            true => gpu.mig_devices(),
+            // A mode that cannot be read does not say that there are none.
+            true => if_any(gpu.mig().map(drop)).and_then(|()| gpu.mig_devices()),
             false => Ok(Vec::new()),
         };
         kept.unlisted = migs.as_ref().err().copied();
