@@ -136,10 +136,13 @@ fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
         return Ok(folder);
     }
     if let Some(tree) = tree {
-        let tree = folder.join(tree);
-        fs::remove_dir_all(&tree)
-            .or_else(unless_there_is_none)
+        // Half removed it would look new.
+        let (tree, old) = (folder.join(tree), folder.join("old"));
+        let clear = || fs::remove_dir_all(&old).or_else(unless_there_is_none);
+        clear()
+            .and_then(|()| fs::rename(&tree, &old).or_else(unless_there_is_none))
             .and_then(|()| place(&tree, |path| sysfs::write(path, table)))
+            .and_then(|()| clear())
             .map_err(problem)?;
     }
     place(&folder.join("box.toml"), |path| fs::write(path, &text)).map_err(problem)?;

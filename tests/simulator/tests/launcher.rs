@@ -81,16 +81,33 @@ fn it_ends_with_its_reader() {
 #[test]
 fn many_may_lay_out_a_box_at_once() {
     let folder = installed("at-once");
-    for name in ["h100x8-nics", "old-driver", "h200"] {
-        let told = std::thread::scope(|scope| {
-            let start = || scope.spawn(|| simulate(&folder, &[name, "-L"]));
+    let at_once = |arguments: &[&str]| {
+        std::thread::scope(|scope| {
+            let start = || scope.spawn(|| simulate(&folder, arguments));
             let all: Vec<_> = (0..24).map(|_| start()).collect();
-            all.into_iter()
-                .map(|one| one.join().unwrap())
-                .collect::<Vec<_>>()
-        });
+            let all = all.into_iter().map(|one| one.join().unwrap());
+            all.collect::<Vec<_>>()
+        })
+    };
+    for name in ["h100x8-nics", "old-driver", "h200"] {
         let good = (Some(0), "nvsmi:-L\n".to_owned(), String::new());
-        assert_eq!(told, vec![good; 24], "{name}");
+        assert_eq!(at_once(&[name, "-L"]), vec![good; 24], "{name}");
+    }
+    if !simulator::can_replace_sysfs() {
+        println!("left out: /sys cannot be replaced here");
+        return;
+    }
+    // What an older library left behind is laid out anew.
+    let line = ["h100x8-nics", "ls", "/sys/class/infiniband"];
+    let good = simulate(&folder, &line);
+    assert!(good.1.lines().count() > 2, "{good:?}");
+    let library = fs::File::options()
+        .append(true)
+        .open(folder.join("libsimulator.so"));
+    let library = library.unwrap();
+    for _ in 0..5 {
+        library.set_modified(std::time::SystemTime::now()).unwrap();
+        assert_eq!(at_once(&line), vec![good.clone(); 24]);
     }
 }
 
