@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::calls::LOG;
-use common::{nvsmi, run, scratch, stdout};
+use common::{heeds, nvsmi, run, scratch, stdout};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -358,7 +358,7 @@ fn the_variable_stands_for_the_option() {
 
 #[test]
 fn a_signal_ends_the_process_that_asks_too() {
-    for signal in ["TERM", "INT", "KILL"] {
+    for signal in ["TERM", "INT", "KILL"].into_iter().filter(|s| heeds(s)) {
         let mut child = nvsmi("h200")
             .args(["--timeout", "5", "--query-gpu=index", "-lms", "50"])
             .stdout(Stdio::piped())
