@@ -10,7 +10,8 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{NVSMI, heeds, run, scratch, script, stdout};
+use common::running::heeds;
+use common::{NVSMI, run, scratch, script, stdout};
 
 /// Runs a script that must succeed, and returns what it printed.
 fn works(simulated: &str, text: &str) -> String {

@@ -3,12 +3,13 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Output, Stdio};
+use std::io::{BufRead, Read};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::calls::LOG;
-use common::{heeds, nvsmi, run, scratch, stdout};
+use common::running::{AS_IT_COMES, begun, heeds, send};
+use common::{nvsmi, run, scratch, stdout};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -356,19 +357,17 @@ fn the_variable_stands_for_the_option() {
     }
 }
 
+/// A loop with a limit, which has shown its first line.
+fn looping(limit: &str) -> (Child, impl BufRead) {
+    let args = ["--timeout", limit, "--query-gpu=index", "-lms", "50"];
+    begun(nvsmi("h200").args(args), AS_IT_COMES)
+}
+
 #[test]
 fn a_signal_ends_the_process_that_asks_too() {
     for signal in ["TERM", "INT", "KILL"].into_iter().filter(|s| heeds(s)) {
-        let mut child = nvsmi("h200")
-            .args(["--timeout", "5", "--query-gpu=index", "-lms", "50"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("nvsmi runs");
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
-        lines.read_line(&mut String::new()).expect("a line");
-        let id = child.id().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &id]).status();
-        assert!(sent.expect("kill runs").success());
+        let (mut child, mut lines) = looping("5");
+        send(signal, child.id());
         let began = Instant::now();
         // The pipe ends only with the last process that has it.
         lines.read_to_end(&mut Vec::new()).expect("the rest");
@@ -439,12 +438,6 @@ fn soon(number: impl Fn() -> Option<u32>) -> u32 {
     panic!("there is no such process");
 }
 
-fn send(signal: &str, process: u32) {
-    let id = process.to_string();
-    let sent = Command::new("kill").args(["-s", signal, &id]).status();
-    assert!(sent.expect("kill runs").success());
-}
-
 /// A library that keeps the process that asks from ending stands for a kernel that does.
 #[test]
 fn a_process_that_cannot_end_keeps_nobody_waiting() {
@@ -490,14 +483,7 @@ fn a_process_that_cannot_end_keeps_nobody_waiting() {
 /// A stopped process stands for one all of whose threads hang in the kernel.
 #[test]
 fn a_process_that_stands_still_is_given_up() {
-    let mut child = nvsmi("h200")
-        .args(["--timeout", "0.3", "--query-gpu=index", "-lms", "50"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("nvsmi runs");
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
-    lines.read_line(&mut String::new()).expect("a line");
+    let (child, mut lines) = looping("0.3");
     let asker = asker(child.id());
     send("STOP", asker);
     let began = Instant::now();
@@ -517,13 +503,7 @@ fn a_process_that_stands_still_is_given_up() {
 /// Both processes are stopped together by a terminal, and go on together.
 #[test]
 fn a_loop_that_is_stopped_for_a_while_goes_on() {
-    let mut child = nvsmi("h200")
-        .args(["--timeout", "0.3", "--query-gpu=index", "-lms", "50"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("nvsmi runs");
-    let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
-    lines.read_line(&mut String::new()).expect("a line");
+    let (mut child, mut lines) = looping("0.3");
     let both = [child.id(), asker(child.id())];
     both.iter().for_each(|&process| send("STOP", process));
     std::thread::sleep(Duration::from_millis(6500));

@@ -12,24 +12,17 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{BEGINS, NVSMI, heeds, hurried, nvsmi, run, scratch, stdout};
+use common::running::{AS_IT_COMES, begun, heeds, send};
+use common::{BEGINS, NVSMI, hurried, nvsmi, run, scratch, stdout};
 
 const VIEWS: [&[&str]; 4] = [&["dmon"], &["pmon"], &["encodersessions"], &["fbcsessions"]];
 
 /// A view that has shown its first line.
 fn watching(args: &[&str]) -> (Child, impl BufRead) {
-    let mut view = nvsmi("h200")
-        .args(args)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("nvsmi runs");
-    let mut lines = BufReader::new(view.stdout.take().expect("a pipe"));
-    lines.read_line(&mut String::new()).expect("a line");
-    (view, lines)
+    begun(nvsmi("h200").args(args), AS_IT_COMES)
 }
 
 #[test]
@@ -44,10 +37,7 @@ fn a_signal_ends_a_view_at_once_and_in_peace() {
         for signal in ["INT", "TERM", "HUP"].into_iter().filter(|s| heeds(s)) {
             let (view, _lines) = watching(args);
             let sent = Instant::now();
-            let kill = Command::new("kill")
-                .args(["-s", signal, &view.id().to_string()])
-                .status();
-            assert!(kill.expect("kill runs").success());
+            send(signal, view.id());
             let output = view.wait_with_output().expect("an end");
             assert_eq!(output.status.code(), Some(0), "{args:?} {signal}");
             assert_eq!(output.stderr, b"", "{args:?} {signal}");
@@ -58,20 +48,11 @@ fn a_signal_ends_a_view_at_once_and_in_peace() {
 
 /// A loop of reports, each more than fits into a pipe, of which one has begun to be read.
 fn reports() -> (Child, impl BufRead) {
-    let mut reports = nvsmi("h100x8")
-        .args(["-q", "-x", "-l", "100"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("nvsmi runs");
-    let mut begun = BufReader::with_capacity(1, reports.stdout.take().expect("a pipe"));
-    begun.read_line(&mut String::new()).expect("a line");
-    (reports, begun)
+    begun(nvsmi("h100x8").args(["-q", "-x", "-l", "100"]), 1)
 }
 
 fn interrupt(child: &Child) {
-    let id = child.id().to_string();
-    let kill = Command::new("kill").args(["-s", "TERM", &id]).status();
-    assert!(kill.expect("kill runs").success());
+    send("TERM", child.id());
     std::thread::sleep(Duration::from_millis(200));
 }
 
@@ -83,22 +64,12 @@ fn a_signal_that_is_ignored_when_a_loop_begins_stays_so() {
     for line in ["-l 1", "-l 1 --timeout 9", query, "dmon", "pmon"] {
         for signal in ["HUP", "INT", "QUIT"] {
             let mut shell = simulator::command("h200", Path::new("bash")).expect("a box");
-            let mut view = shell
-                .args(["-c", &format!("trap '' {signal}; exec {NVSMI} {line}")])
-                .stdout(Stdio::piped())
-                .spawn()
-                .expect("bash runs");
-            let mut lines = BufReader::new(view.stdout.take().expect("a pipe"));
-            lines.read_line(&mut String::new()).expect("a line");
-            let id = view.id().to_string();
-            let send = |signal: &str| {
-                let kill = Command::new("kill").args(["-s", signal, &id]).status();
-                assert!(kill.expect("kill runs").success());
-            };
-            send(signal);
+            let trap = format!("trap '' {signal}; exec {NVSMI} {line}");
+            let (mut view, _lines) = begun(shell.args(["-c", &trap]), AS_IT_COMES);
+            send(signal, view.id());
             std::thread::sleep(Duration::from_millis(100));
             assert_eq!(view.try_wait().expect("a state"), None, "{line} {signal}");
-            send("TERM");
+            send("TERM", view.id());
             let status = view.wait().expect("an end");
             assert_eq!(status.code(), Some(0), "{line} {signal}");
         }
@@ -163,8 +134,7 @@ fn a_signal_ends_a_loop_in_peace_before_its_first_sample_too() {
         while !has_loaded_nvml() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let kill = Command::new("kill").args(["-s", "TERM", &id]).status();
-        assert!(kill.expect("kill runs").success());
+        send("TERM", view.id());
         let output = view.wait_with_output().expect("an end");
         let (code, signal) = match endless {
             true => (Some(0), None),

@@ -3,6 +3,7 @@
 
 pub mod calls;
 pub mod changes;
+pub mod running;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -40,14 +41,6 @@ pub fn run(simulated: &str, args: &[&str]) -> Output {
 /// What it printed.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// Whether what is started here heeds a signal: what this program was told to ignore, as a script does in
-/// its background, it ignores too.
-pub fn heeds(signal: &str) -> bool {
-    let listed = Command::new("bash").args(["-c", "trap"]).output();
-    let listed = listed.expect("bash runs").stdout;
-    !String::from_utf8_lossy(&listed).contains(&format!("SIG{signal}\n"))
 }
 
 /// A bash script on a box where nvsmi is installed as nvidia-smi.
