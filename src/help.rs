@@ -5,7 +5,7 @@ use crate::args::List;
 use crate::commands::SUBCOMMANDS;
 use crate::fields::{self, Table};
 use crate::spelling::options::{GROUPS, Opt, Takes};
-use crate::spelling::subcommand::Subcommand;
+use crate::spelling::subcommand::{Run, Subcommand};
 use crate::watch;
 
 /// Where the explanations start.
@@ -42,9 +42,17 @@ pub fn usage(out: &mut Vec<u8>) {
         }
     }
     line(out, "");
-    line(out, "COMMANDS (each explains itself with -h)");
+    line(
+        out,
+        "COMMANDS (each explains itself with -h; refused: NVML has no public function)",
+    );
     for subcommand in SUBCOMMANDS {
-        entry(out, subcommand.name, subcommand.about);
+        let mark = match subcommand.run {
+            Run::NotBuilt => " (not built yet)",
+            Run::Refused(_) => " (refused)",
+            Run::Once(_) | Run::Endlessly(_) => "",
+        };
+        entry(out, subcommand.name, &format!("{}{mark}", subcommand.about));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt
 pub static CONF_COMPUTE: Subcommand = Subcommand {
     name: "conf-compute",
     about: "Confidential computing",
-    notes: "One at a time of these:",
+    notes: "One question or setting at a time.",
     options: &[
         ID,
         opt("-gc --get-cpu-caps", Nothing, "", "What the CPU can do for it"),

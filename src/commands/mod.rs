@@ -67,7 +67,7 @@ pub fn subcommand(name: &str) -> Option<&'static Subcommand> {
 pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<()> {
     let not_built = || Error::not_built(name);
     let known = subcommand(name).ok_or_else(not_built)?;
-    let (Run::Once(run) | Run::Endlessly(run)) = known.run else {
+    let (Run::Refused(run) | Run::Once(run) | Run::Endlessly(run)) = known.run else {
         return Err(not_built().into());
     };
     let line = known.read(arguments)?;

@@ -20,7 +20,7 @@ pub static CLOCKS: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Run::Once(|line| refuse(line, "boost groups and sparse operation")),
+    run: Run::Refused(|line| refuse(line, "boost groups and sparse operation")),
 };
 
 /// `compute-policy`.
@@ -36,7 +36,7 @@ pub static COMPUTE_POLICY: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Run::Once(|line| refuse_one(line, "compute policies")),
+    run: Run::Refused(|line| refuse_one(line, "compute policies")),
 };
 
 /// `boost-slider`.
@@ -52,7 +52,7 @@ pub static BOOST_SLIDER: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Run::Once(|line| refuse_one(line, "boost sliders")),
+    run: Run::Refused(|line| refuse_one(line, "boost sliders")),
 };
 
 /// `power-hint`.
@@ -71,7 +71,7 @@ pub static POWER_HINT: Subcommand = Subcommand {
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
-    run: Run::Once(|line| refuse(line, "power hints")),
+    run: Run::Refused(|line| refuse(line, "power hints")),
 };
 
 /// Refuses what a line asks for; without the driver or the GPUs, those come first.

@@ -31,7 +31,7 @@ pub static TOPO: Subcommand = Subcommand {
         opt("-p2p --p2pstatus", Text, "LETTER", "Which GPUs reach each other's memory: r to read,\nw to write, n over NVLink, a for atomics, p over PCIe"),
         opt("-C --get-numa-id-of-nearby-cpu", Nothing, "", "The NUMA nodes of the CPUs next to the GPU of -i"),
         opt("-M --get-numa-id-of-nearby-mem", Nothing, "", "The NUMA nodes of the memory next to the GPU of -i"),
-        opt("-gnid --gpu-numa-id", Nothing, "", "The NUMA node that the memory of the GPU of -i is"),
+        opt("-gnid --gpu-numa-id", Nothing, "", "The NUMA node that the memory of the GPU of -i is on"),
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Option,

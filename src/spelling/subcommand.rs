@@ -32,6 +32,8 @@ pub struct Subcommand {
 pub enum Run {
     /// Nothing yet: that is not built.
     NotBuilt,
+    /// It refuses what it asks for: NVML has no public function.
+    Refused(Action),
     /// What it asks for, and then it ends.
     Once(Action),
     /// What it asks for, again and again until it is interrupted.

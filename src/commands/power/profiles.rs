@@ -16,7 +16,7 @@ use crate::spelling::uint;
 pub static POWER_PROFILES: Subcommand = Subcommand {
     name: "power-profiles",
     about: "Workload power profiles",
-    notes: "Settings made for a kind of work. One at a time of these:",
+    notes: "Settings made for a kind of work. One change at a time.",
     options: &[
         ID,
         opt("-l --list", Nothing, "", "The profiles that the GPUs have"),

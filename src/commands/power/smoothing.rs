@@ -17,7 +17,7 @@ use crate::value::Unit;
 pub static POWER_SMOOTHING: Subcommand = Subcommand {
     name: "power-smoothing",
     about: "Power smoothing",
-    notes: "It keeps the draw from jumping. Beside -p any number of its values, else one at a\ntime of these:",
+    notes: "It keeps the draw from jumping. Beside -p any number of its values, else one change\nor question at a time.",
     options: &[
         ID,
         opt("-p --profile", Text, "N", "The preset profile that the values are for"),

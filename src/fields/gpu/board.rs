@@ -201,7 +201,7 @@ pub const PCIE: Group<()> = Group {
 };
 
 pub const MODES: Group<()> = Group {
-    about: "",
+    about: "Its place among the GPUs, displays, how the driver runs it",
     fields: &[
         field(
             &["index"],

@@ -7,7 +7,7 @@ use crate::value::Unit::{Mebibytes, None as Plain};
 use crate::value::{Value, enabled, guid, uuid};
 
 pub const MODES: Group<()> = Group {
-    about: "",
+    about: "MIG, the GSP firmware, C2C links, protected memory",
     fields: &[
         field(
             &["mig.mode.current"],

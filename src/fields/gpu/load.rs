@@ -7,7 +7,7 @@ use crate::value::Unit::{Mebibytes, Microseconds, None as Plain, Percent};
 use crate::value::{Value, active};
 
 pub const STATE: Group<()> = Group {
-    about: "",
+    about: "Fan and performance",
     fields: &[
         field(
             &["fan.speed"],
@@ -183,7 +183,7 @@ pub const REASON_TIMES: Group<()> = Group {
 };
 
 pub const MEMORY: Group<()> = Group {
-    about: "The GPU's memory (frame buffer); reserved, used and free add up to the total",
+    about: "The GPU's memory (frame buffer), whose reserved, used and free add up to the total, and computing",
     fields: &[
         field(&["memory.total"], Mebibytes, "All of it.", |row| {
             row.gpu

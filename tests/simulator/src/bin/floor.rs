@@ -79,10 +79,6 @@ type Ask2 = unsafe extern "C" fn(Handle, *mut u64, u32) -> c_int;
 type AskPair = unsafe extern "C" fn(Handle, *mut u64, *mut u64) -> c_int;
 type AskChosen = unsafe extern "C" fn(Handle, u32, u32, *mut u64) -> c_int;
 
-unsafe extern "C" {
-    fn _exit(status: c_int) -> !;
-}
-
 fn main() -> ExitCode {
     let view = std::env::args().nth(1).unwrap_or_default();
     let Some((_, questions)) = VIEWS.iter().find(|(name, _)| *name == view) else {
@@ -93,7 +89,7 @@ fn main() -> ExitCode {
     match ask(questions) {
         // As nvsmi ends: without what NVML does when a process ends.
         // SAFETY: nothing is left to be written.
-        Ok(()) => unsafe { _exit(0) },
+        Ok(()) => unsafe { libc::_exit(0) },
         Err(problem) => {
             eprintln!("floor: {problem}");
             ExitCode::FAILURE

@@ -6,11 +6,15 @@
 //! nvidia-smi. Without `--box` the real GPUs are read. Nothing here changes a GPU.
 
 use std::{
-    env,
+    env, io,
+    mem::MaybeUninit,
+    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{Command, ExitCode, Stdio},
+    process::{Child, Command, ExitCode, ExitStatus, Stdio},
     time::Instant,
 };
+
+const USAGE: &str = "usage: measure [--box BOX] [--runs N] [NVIDIA-SMI]";
 
 /// A view: its name for the floor program (empty without one), and the command line.
 const VIEWS: &[(&str, &[&str])] = &[
@@ -77,7 +81,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--box" => simulated = Some(value()?),
             "--runs" => rounds = value()?.parse().map_err(|e| format!("--runs: {e}"))?,
             _ if argument.starts_with('-') || nvidia_smi.is_some() => {
-                return Err("usage: measure [--box BOX] [--runs N] [NVIDIA-SMI]".to_owned());
+                return Err(USAGE.to_owned());
             }
             _ => nvidia_smi = Some(PathBuf::from(argument)),
         }
@@ -151,10 +155,9 @@ fn cost(options: &Options, program: &Path, args: &[&str]) -> Result<Cost, String
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let begun = Instant::now();
-    let child = command
-        .spawn()
-        .map_err(|e| format!("{}: {e}", program.display()))?;
-    let usage = usage::of(child)?;
+    let run = |problem: String| format!("{} {}: {problem}", program.display(), args.join(" "));
+    let child = command.spawn().map_err(|e| run(e.to_string()))?;
+    let usage = usage(&child).map_err(run)?;
     Ok(Cost {
         wall: begun.elapsed().as_secs_f64() * 1000.0,
         ..usage
@@ -175,47 +178,27 @@ fn median(costs: &[Cost]) -> Cost {
     }
 }
 
-mod usage {
-    //! What the kernel counted for a child, by `wait4`, for which std has no name.
-
-    use std::{
-        ffi::{c_int, c_long},
-        process::Child,
+/// Waits for the child to end, and says what the kernel counted for it; the wall time is left to the
+/// caller. Std has no name for that.
+fn usage(child: &Child) -> Result<Cost, String> {
+    let pid = libc::pid_t::try_from(child.id()).map_err(|e| e.to_string())?;
+    let (mut status, mut usage) = (0, MaybeUninit::uninit());
+    // SAFETY: our own child, not waited for before, and room for what is written; which it is where the
+    // child is the answer.
+    let usage = unsafe {
+        if libc::wait4(pid, &mut status, 0, usage.as_mut_ptr()) != pid {
+            return Err(io::Error::last_os_error().to_string());
+        }
+        usage.assume_init()
     };
-
-    use super::Cost;
-
-    /// `struct rusage` of 64-bit Linux.
-    #[repr(C)]
-    #[derive(Default)]
-    struct Usage {
-        user: [c_long; 2],
-        system: [c_long; 2],
-        peak_kibibytes: c_long,
-        rest: [c_long; 13],
+    match ExitStatus::from_raw(status) {
+        ended if ended.success() => {}
+        ended => return Err(ended.to_string()),
     }
-
-    unsafe extern "C" {
-        fn wait4(pid: c_int, status: *mut c_int, options: c_int, usage: *mut Usage) -> c_int;
-    }
-
-    /// Waits for the child to end; the wall time is left to the caller.
-    pub fn of(child: Child) -> Result<Cost, String> {
-        let pid = c_int::try_from(child.id()).map_err(|e| e.to_string())?;
-        let (mut status, mut usage) = (0, Usage::default());
-        // SAFETY: our own child, not waited for before, and room for what is written.
-        if unsafe { wait4(pid, &mut status, 0, &mut usage) } != pid {
-            return Err(std::io::Error::last_os_error().to_string());
-        }
-        if status != 0 {
-            return Err(format!("a run ended with wait status {status}"));
-        }
-        let milliseconds =
-            |[seconds, micros]: [c_long; 2]| seconds as f64 * 1e3 + micros as f64 / 1e3;
-        Ok(Cost {
-            wall: 0.0,
-            cpu: milliseconds(usage.user) + milliseconds(usage.system),
-            memory: usage.peak_kibibytes as f64 / 1024.0,
-        })
-    }
+    let milliseconds = |time: libc::timeval| time.tv_sec as f64 * 1e3 + time.tv_usec as f64 / 1e3;
+    Ok(Cost {
+        wall: 0.0,
+        cpu: milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime),
+        memory: usage.ru_maxrss as f64 / 1024.0,
+    })
 }
