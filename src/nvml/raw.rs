@@ -508,7 +508,7 @@ pub fn text(buffer: &[u8]) -> String {
 
 /// A NUL-ended C string in an array member of a struct.
 pub fn member(chars: &[c_char]) -> String {
-    let bytes: Vec<u8> = chars.iter().map(|&c| c as u8).collect();
+    let bytes: Vec<u8> = chars.iter().flat_map(|c| c.to_ne_bytes()).collect();
     text(&bytes)
 }
 
