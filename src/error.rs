@@ -248,6 +248,14 @@ impl Error {
         }
     }
 
+    /// A failure that the answer tells of already: only its status is left.
+    pub fn told(status: Status) -> Self {
+        Self {
+            of_one_gpu: true,
+            ..Self::new(status, "")
+        }
+    }
+
     /// `nvmlDeviceGetCount_v2` failed under a list (`-L`).
     pub fn list_count(missing: Missing) -> Self {
         let words = summary(missing);

@@ -235,7 +235,7 @@ fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
 fn all<'d>(gpus: &[Gpu<'d>], has: impl Fn(&Gpu<'d>) -> Reading<()>) -> Result<(), Error> {
     match gpus.iter().find_map(|gpu| has(gpu).err()) {
         None => Ok(()),
-        Some(missing) => Err(Error::new(missing.into(), "")),
+        Some(missing) => Err(Error::told(missing.into())),
     }
 }
 

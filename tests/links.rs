@@ -185,6 +185,26 @@ fn links_of_one_gpu_that_cannot_be_read_do_not_hide_those_of_others() {
     }
 }
 
+#[test]
+fn a_link_that_cannot_be_read_does_not_hide_the_others() {
+    let args = ["c2c", "-s", "-i", "0"];
+    let healthy = stdout(&run("gb200-x4", &[], &args));
+    let well: Vec<&str> = healthy.lines().collect();
+    assert!(well.len() > 3, "{healthy}");
+    for (code, words, status) in CODES {
+        let fault = format!("nvmlDeviceGetFieldValues.172:{code}");
+        let given = run("gb200-x4", &[fault], &args);
+        let shown = stdout(&given);
+        let told = format!("NVML: Unable to retrieve C2C link speed for link 0: {words}");
+        let expected: Vec<&str> = [well[0], &told]
+            .into_iter()
+            .chain(well[2..].iter().copied())
+            .collect();
+        assert_eq!(shown.lines().collect::<Vec<_>>(), expected, "{code}");
+        assert_eq!(given.status.code(), Some(*status), "{code}");
+    }
+}
+
 /// Every function of a line with every code: how many, and what is wrong.
 fn sweep(number: usize, simulated: &str, args: &[&str]) -> (usize, Vec<String>) {
     let healthy = run(simulated, &[], args);

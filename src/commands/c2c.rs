@@ -85,11 +85,14 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         if !links.any_up(out) {
             continue;
         }
-        match views().try_for_each(|(_, view)| view(&links, out)) {
+        let shown = links
+            .known()
+            .and_then(|()| views().try_for_each(|(_, view)| view(&links, out)));
+        match shown {
             // Told under the heading of its GPU; the status tells of it at the end.
             Err(failure) if failure.is_of_one_gpu() => {
                 put(out, &failure.to_string());
-                unread = both(unread, Err(Error::new(failure.status(), "")));
+                unread = both(unread, Err(Error::told(failure.status())));
             }
             done => done?,
         }
@@ -121,13 +124,25 @@ impl<'g, 'd> Links<'g, 'd> {
         }
     }
 
-    /// Whether a link is up; one that does not know such a state is not.
+    /// Whether a link is up.
     fn state(&self, link: u32) -> Reading<bool> {
         let state = self.up.get(link as usize).copied();
-        match state.unwrap_or(Err(Missing::UNKNOWN)) {
-            Err(Missing::NotSupported) => Ok(false),
-            state => state.map(|state| state == 1),
+        let state = state.unwrap_or(Err(Missing::UNKNOWN))?;
+        Ok(state == 1)
+    }
+
+    /// Refuses to tell of links one of whose states could not be read.
+    fn known(&self) -> Result<(), Error> {
+        for link in self.shown() {
+            self.state(link).map_err(|missing| {
+                let words = missing.words();
+                let message = format!(
+                    "NVML: Unable to retrieve C2C Link information for link {link}: {words}\n"
+                );
+                Error::unread(missing, message)
+            })?;
         }
+        Ok(())
     }
 
     /// The links to show.
@@ -167,26 +182,27 @@ impl<'g, 'd> Links<'g, 'd> {
 
 /// `-s`.
 fn status(links: &Links, out: &mut Vec<u8>) -> Result<(), Error> {
-    let unread = |link: u32, missing: Missing| {
-        let words = missing.words();
-        let message =
-            format!("NVML: Unable to retrieve C2C Link information for link {link}: {words}\n");
-        Error::unread(missing, message)
-    };
-    for link in links.shown() {
-        links.state(link).map_err(|missing| unread(link, missing))?;
-    }
+    let mut unread = Ok(());
     for (link, values) in links.ask_shown(&[field::C2C_LINK_GET_MAX_BW]) {
         if links.state(link) == Ok(false) {
             put(out, &format!("\t C2C Link {link}: <inactive>\n"));
             continue;
         }
         for speed in values {
-            let speed = speed.map_err(|missing| unread(link, missing))?;
-            put(out, &format!("\t C2C Link {link}: {}\n", gigabytes(speed)));
+            match speed {
+                Ok(speed) => put(out, &format!("\t C2C Link {link}: {}\n", gigabytes(speed))),
+                Err(missing) => {
+                    let words = missing.words();
+                    let message = format!(
+                        "NVML: Unable to retrieve C2C link speed for link {link}: {words}\n"
+                    );
+                    put(out, &message);
+                    unread = both(unread, Err(Error::told(missing.into())));
+                }
+            }
         }
     }
-    Ok(())
+    unread
 }
 
 /// `-e`.

@@ -116,7 +116,7 @@ fn all_shown(kept: &[Mutex<Kept>]) -> Result<(), Error> {
         |kept: &Mutex<Kept>| kept.lock().unwrap_or_else(PoisonError::into_inner).unlisted;
     match kept.iter().find_map(unlisted) {
         None => Ok(()),
-        Some(missing) => Err(Error::new(missing.into(), "")),
+        Some(missing) => Err(Error::told(missing.into())),
     }
 }
 

@@ -25,7 +25,7 @@ pub fn gpus(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
             failure.get_or_insert(error.status());
         }
     }
-    failure.map_or(Ok(()), |status| Err(Error::new(status, "")))
+    failure.map_or(Ok(()), |status| Err(Error::told(status)))
 }
 
 fn gpu_lines(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {

@@ -250,7 +250,7 @@ fn get_hostnames(gpus: &[Named], mut report: Report) -> anyhow::Result<()> {
         }
     }
     match unanswered {
-        Some(why) => Err(Error::new(why.into(), "").into()),
+        Some(why) => Err(Error::told(why.into()).into()),
         None => Ok(report.written?),
     }
 }
@@ -290,6 +290,6 @@ impl Report {
     fn end(mut self, text: &str, reboot: bool, status: Status) -> anyhow::Result<()> {
         let advice = if reboot { " Reboot required." } else { "" };
         self.say(&format!("{text}{advice}\n"));
-        Err(Error::new(status, "").into())
+        Err(Error::told(status).into())
     }
 }

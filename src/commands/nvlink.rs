@@ -159,7 +159,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
             // Told under the heading of its GPU; the status tells of it at the end.
             Err(failure) if failure.is_of_one_gpu() && !changes => {
                 say(&failure.to_string());
-                unread = both(unread, Err(Error::new(failure.status(), "")));
+                unread = both(unread, Err(Error::told(failure.status())));
             }
             done => done?,
         }
@@ -340,14 +340,21 @@ fn capabilities(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
 
 /// `-p`.
 fn remote_ids(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+    let mut unread = Ok(());
     for link in links.shown_up()? {
-        let remote = links
-            .gpu
-            .link_remote(link)
-            .map_err(|missing| no_remote(&format!("link {link}"), missing))?;
-        put(out, &format!("\t Link {link}: {}\n", remote.bus_id));
+        match links.gpu.link_remote(link) {
+            Ok(remote) => put(out, &format!("\t Link {link}: {}\n", remote.bus_id)),
+            Err(missing) => {
+                let failure = no_remote(&format!("link {link}"), missing);
+                if !failure.is_of_one_gpu() {
+                    return Err(failure);
+                }
+                put(out, &failure.to_string());
+                unread = both(unread, Err(Error::told(failure.status())));
+            }
+        }
     }
-    Ok(())
+    unread
 }
 
 /// What is at the other end of a link cannot be read.

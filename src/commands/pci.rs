@@ -144,7 +144,7 @@ fn counters(gpu: &Gpu, rows: &[(&str, u32)], out: &mut Vec<u8>) -> Result<(), Er
     }
     match failure {
         None => Ok(()),
-        Some(missing) => Err(Error::new(missing.into(), "")),
+        Some(missing) => Err(Error::told(missing.into())),
     }
 }
 

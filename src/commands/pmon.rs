@@ -99,7 +99,7 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
     crate::all_there(&gpus)?;
     match unlisted {
         None => Ok(()),
-        Some(missing) => Err(Error::new(missing.into(), "").into()),
+        Some(missing) => Err(Error::told(missing.into()).into()),
     }
 }
 

@@ -107,7 +107,7 @@ pub fn heading(gpu: &Gpu) -> String {
 /// The status of a GPU that does not tell its name, in which nvidia-smi ends.
 pub fn named(gpu: &Gpu) -> Result<(), Error> {
     let name = gpu.name().map(drop);
-    name.map_err(|missing| Error::new(missing.into(), ""))
+    name.map_err(|missing| Error::told(missing.into()))
 }
 
 /// A count, or "N/A" or the words for why there is none.

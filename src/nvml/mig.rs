@@ -21,16 +21,19 @@ impl<'d> Gpu<'d> {
     }
 
     /// Its MIG devices; none outside MIG mode, and where that is unknown those that
-    /// there are. An index without a device (`NVML_ERROR_NOT_FOUND`) is a gap, not an
-    /// end.
+    /// can be read.
     pub fn mig_devices(&self) -> Reading<Vec<MigDevice<'d>>> {
-        let none = match self.mig() {
-            Ok((current, _)) => !current,
-            Err(missing) => [Missing::NotSupported, Missing::FUNCTION_NOT_FOUND].contains(&missing),
-        };
-        if none {
-            return Ok(Vec::new());
+        match self.mig() {
+            Ok((true, _)) => self.mig_devices_in_any_mode(),
+            Ok((false, _)) | Err(Missing::NotSupported | Missing::FUNCTION_NOT_FOUND) => {
+                Ok(Vec::new())
+            }
+            Err(_) => Ok(self.mig_devices_in_any_mode().unwrap_or_default()),
         }
+    }
+
+    /// An index without a device (`NVML_ERROR_NOT_FOUND`) is a gap, not an end.
+    fn mig_devices_in_any_mode(&self) -> Reading<Vec<MigDevice<'d>>> {
         let device = self.device()?;
         (0..self.max_mig_devices()?)
             .map(|index| (index, raw::mig_handle(device, index)))

@@ -49,11 +49,7 @@ pub const DEVICES: &[Row<()>] = &[
 
 const MIG_DEVICES: List<(), Facts> = List {
     items: |asked| {
-        let gpu = asked.gpu;
-        // Where the mode cannot be read, why stands above.
-        let devices = gpu
-            .mig_devices()
-            .or_else(|missing| gpu.mig().map_or(Ok(Vec::new()), |_| Err(missing)))?;
+        let devices = asked.gpu.mig_devices()?;
         Ok(devices.iter().map(Facts::from).collect())
     },
     empty: Empty::XmlLine("None"),
