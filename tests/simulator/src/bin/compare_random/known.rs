@@ -66,6 +66,7 @@ pub const KNOWN: &[Known] = &[
     known("MIG devices of one GPU instance share a cell (R550)", |pair| pair.real.stdout.contains(SHARED_CELL)),
     known("display_mode is deprecated (R580)", |pair| pair.mentions("display_mode")),
     known("the lists of GPU instances are wider (R580)", |pair| pair.has(&["-lgip", "-lgi"]) && pair.same_exit() && pair.same_in(tight)),
+    known("pmon -s p is refused", |pair| is(pair, "pmon") && pair.real.exit.is_none() && pair.nvsmi.stdout.starts_with("Failed to find any metric to display")),
     known("a lost GPU's row (R580)", |pair| pair.real.stdout.contains("ERR! / ERR!") && pair.same_exit() && pair.same_in(tight)),
     known("nvlink -r, -g, -gc and -sc take no value (R580)", |pair| is(pair, "nvlink") && pair.has(&["-r", "-g", "-gc", "-sc"])),
     known("nvlink says Invalid Link, whatever is asked of it (R580)", |pair| is(pair, "nvlink") && pair.has(&["-l", "--link"]) && pair.nvsmi.stdout.contains("\t Invalid Link\n")),
