@@ -207,7 +207,17 @@ fn what_cannot_change_is_asked_once_in_a_loop() {
             .stdout(std::process::Stdio::null())
             .spawn()
             .expect("nvsmi runs");
-        std::thread::sleep(std::time::Duration::from_millis(800));
+        // All of the second sample has been asked for once the third one begins.
+        let samples = || {
+            let calls = logged(&log).into_iter();
+            calls
+                .filter(|call| call.function == "nvmlDeviceGetUtilizationRates")
+                .count()
+        };
+        let begun = std::time::Instant::now();
+        while samples() < 3 && begun.elapsed() < std::time::Duration::from_secs(10) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
         child.kill().expect("it runs");
         child.wait().expect("its end");
         let calls = logged(&log);

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field, if_any};
 
 use super::nvlink::gigabytes;
-use super::present::{Present, both, count, heading};
+use super::present::{Present, both, count, heading, tell};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing};
@@ -91,8 +91,7 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         match shown {
             // Told under the heading of its GPU; the status tells of it at the end.
             Err(failure) if failure.is_of_one_gpu() => {
-                put(out, &failure.to_string());
-                unread = both(unread, Err(Error::told(failure.status())));
+                unread = both(unread, tell(&failure, out));
             }
             done => done?,
         }
@@ -196,8 +195,7 @@ fn status(links: &Links, out: &mut Vec<u8>) -> Result<(), Error> {
                     let message = format!(
                         "NVML: Unable to retrieve C2C link speed for link {link}: {words}\n"
                     );
-                    put(out, &message);
-                    unread = both(unread, Err(Error::told(missing.into())));
+                    unread = both(unread, tell(&Error::unread(missing, message), out));
                 }
             }
         }

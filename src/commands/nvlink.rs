@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field, if_any};
 
-use super::present::{Present, both, heading, named};
+use super::present::{Present, both, heading, named, tell};
 use crate::output;
 use crate::render::put;
 use crate::spelling::options::Takes::{Long, Nothing, Text};
@@ -108,6 +108,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
     let gpus = Present::named(driver, line)?;
     let views: Vec<_> = VIEWS.iter().filter(|row| line.has(row.0)).collect();
     let mode = line.text("setBandwidthMode");
+    let looks = views.is_empty() || views.iter().any(|row| row.1 == Kind::Look);
     let changes = mode.is_some() || views.iter().any(|row| row.1 == Kind::Change);
     if changes {
         // Nothing is changed without one of the GPUs.
@@ -146,8 +147,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
         put(&mut out, &heading(gpu));
         unread = both(unread, named(gpu));
         let mut shown = Ok(());
-        let only_changes = !views.is_empty() && views.iter().all(|row| row.1 == Kind::Change);
-        if links.invalid() && !only_changes {
+        if links.invalid() && looks {
             put(&mut out, "\t Invalid Link\n");
         } else {
             shown = views
@@ -202,8 +202,12 @@ impl<'g, 'd> Links<'g, 'd> {
 
     /// A field of every link, one call.
     fn ask(&self, field: u32) -> Vec<Reading<i64>> {
-        let ids: Vec<(u32, u32)> = (0..self.count).map(|link| (field, link)).collect();
-        self.gpu.numbers(&ids)
+        self.gpu.numbers(&self.each(field))
+    }
+
+    /// A field, and each link to ask for it.
+    fn each(&self, field: u32) -> Vec<(u32, u32)> {
+        (0..self.count).map(|link| (field, link)).collect()
     }
 
     /// Several fields of each link to show that is up, one call.
@@ -349,8 +353,7 @@ fn remote_ids(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
                 if !failure.is_of_one_gpu() {
                     return Err(failure);
                 }
-                put(out, &failure.to_string());
-                unread = both(unread, Err(Error::told(failure.status())));
+                unread = both(unread, tell(&failure, out));
             }
         }
     }
@@ -368,9 +371,7 @@ fn no_remote(link: &str, missing: Missing) -> Error {
 /// `-R`.
 fn remote_links(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let gpu = links.gpu;
-    let ids: Vec<(u32, u32)> = (0..links.count)
-        .map(|link| (field::NVLINK_REMOTE_NVLINK_ID, link))
-        .collect();
+    let ids = links.each(field::NVLINK_REMOTE_NVLINK_ID);
     let remote_links = gpu.numbers_or_none(&ids).map_err(|missing| {
         let (index, words) = (gpu.index(), missing.words());
         let message = format!(

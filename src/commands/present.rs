@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Gpu, Reading};
+use crate::render::put;
 use crate::spelling::subcommand::Line;
 use crate::value::printable;
 
@@ -56,6 +57,13 @@ pub fn both(first: Result<(), Error>, second: Result<(), Error>) -> Result<(), E
         (Err(first), Err(second)) => Err(second.after(&first.to_string()).with(first.status())),
         (first, second) => first.and(second),
     }
+}
+
+/// Tells of a failure where it happened, for the answer goes on: its status is left
+/// for the end.
+pub fn tell(failure: &Error, out: &mut Vec<u8>) -> Result<(), Error> {
+    put(out, &failure.to_string());
+    Err(Error::told(failure.status()))
 }
 
 /// Refuses to do without a GPU.
