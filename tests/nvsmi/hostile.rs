@@ -1,8 +1,5 @@
 //! A box with hundreds of processes whose names hold what names should not hold, some of which end while
 //! they are asked: every view keeps its form, and no control character reaches the terminal.
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
-
-mod common;
 
 use std::collections::BTreeSet;
 
@@ -10,7 +7,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use unicode_width::UnicodeWidthStr;
 
-use common::{run, scratch};
+use crate::common::{run, scratch};
 
 /// How many processes there are, and which of their names cannot be asked for any more.
 const PROCESSES: usize = 500;

@@ -1,20 +1,13 @@
 //! The report of `-q -x`: valid against its own definition on every kind of box, and well-formed
 //! whatever things are called; and what it asks.
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a test may stop where it stands, and say what it did not check"
-)]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
-use common::calls::{LOG, logged, watched};
-use common::{NVSMI, nvsmi, run, scratch, stdout};
+use crate::common::calls::{LOG, logged, watched};
+use crate::common::{NVSMI, nvsmi, run, scratch, stdout};
 
 /// How many of a child there may be, at least and at most.
 type Times = (usize, usize);

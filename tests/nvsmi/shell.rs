@@ -1,17 +1,10 @@
 //! The command lines that people are taught, unchanged, with nvsmi installed as nvidia-smi; and what
 //! shells and pipes do to a program.
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a test may stop where it stands, and say why"
-)]
-
-mod common;
 
 use std::time::{Duration, Instant};
 
-use common::running::heeds;
-use common::{NVSMI, run, scratch, script, stdout};
+use crate::common::running::heeds;
+use crate::common::{NVSMI, run, scratch, script, stdout};
 
 /// Runs a script that must succeed, and returns what it printed.
 fn works(simulated: &str, text: &str) -> String {

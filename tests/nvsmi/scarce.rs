@@ -1,16 +1,9 @@
 //! A system that does not have enough: memory, threads, `/proc` and `/sys`, open standard streams, room
 //! on the disk. And one that has more GPUs than most.
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a test may stop where it stands, and say what it leaves out"
-)]
-
-mod common;
 
 use std::process::Output;
 
-use common::{run, scratch, script, stdout};
+use crate::common::{run, scratch, script, stdout};
 
 /// Looks of all kinds.
 const VIEWS: &[&str] = &[
@@ -331,7 +324,7 @@ fn arguments_may_be_long_many_or_empty() {
         lines.push((line(&[subcommand], times(&[""], 10_000)), 2));
     }
     for (arguments, status) in lines {
-        let output = common::nvsmi("h200").args(&arguments).output();
+        let output = crate::common::nvsmi("h200").args(&arguments).output();
         let output = output.expect("nvsmi runs");
         let begin: String = arguments.concat().chars().take(30).collect();
         assert_eq!(output.status.code(), Some(status), "{begin}");

@@ -1,13 +1,10 @@
 //! What nvsmi asks of NVML: only what the answer needs, each question once, and only of the GPUs that
 //! are meant. The simulated library logs every call.
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
-
-mod common;
 
 use std::collections::BTreeMap;
 
-use common::calls::{Call, LOG, logged, watched};
-use common::{nvsmi, scratch};
+use crate::common::calls::{Call, LOG, logged, watched};
+use crate::common::{nvsmi, scratch};
 
 /// The calls of a run that succeeds.
 fn calls(simulated: &str, args: &[&str]) -> Vec<Call> {

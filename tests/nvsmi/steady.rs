@@ -1,19 +1,12 @@
 //! Loops that go on for long: neither memory nor descriptors grow. Run it by
-//! `cargo test --release --test steady -- --ignored --nocapture`; NVSMI_STEADY_SAMPLES says how many
+//! `cargo test --release --test nvsmi steady -- --ignored --nocapture`; NVSMI_STEADY_SAMPLES says how many
 //! samples the fastest loops take (1000000). Waiting takes no time here, but for the loop that has a limit.
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a test may stop where it stands, and say why"
-)]
-
-mod common;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use common::{BEGINS, hurried, nvsmi};
+use crate::common::{BEGINS, hurried, nvsmi};
 
 /// What a process holds, or the one that asks for it: KiB of memory, and descriptors.
 fn held(process: u32) -> (u64, usize) {

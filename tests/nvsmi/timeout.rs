@@ -1,15 +1,12 @@
 //! An NVML that does not come back, and `--timeout`: who is named, what is still shown, and how it ends.
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
-
-mod common;
 
 use std::io::{BufRead, Read};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::calls::LOG;
-use common::running::{AS_IT_COMES, begun, heeds, send};
-use common::{nvsmi, run, scratch, stdout};
+use crate::common::calls::LOG;
+use crate::common::running::{AS_IT_COMES, begun, heeds, send};
+use crate::common::{nvsmi, run, scratch, stdout};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 

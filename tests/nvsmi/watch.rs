@@ -1,11 +1,5 @@
 //! The scrolling views while they run: how they end, and what happens to the GPUs and processes that
 //! they watch.
-#![allow(
-    clippy::expect_used,
-    reason = "a test may stop where it stands, and say why"
-)]
-
-mod common;
 
 use std::fmt::Write;
 use std::fs;
@@ -15,8 +9,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use common::running::{AS_IT_COMES, begun, heeds, send};
-use common::{BEGINS, NVSMI, hurried, nvsmi, run, scratch, stdout};
+use crate::common::running::{AS_IT_COMES, begun, heeds, send};
+use crate::common::{BEGINS, NVSMI, hurried, nvsmi, run, scratch, stdout};
 
 const VIEWS: [&[&str]; 4] = [&["dmon"], &["pmon"], &["encodersessions"], &["fbcsessions"]];
 

@@ -4,13 +4,6 @@
 //!
 //! With `NVIDIA_SMI=path`, the same lines also run that binary now, and nvsmi is held to its answers
 //! instead of the recorded ones.
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a test may stop where it stands, and say why"
-)]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simulator::golden::{self, Case, comparable};
 
-use common::NVSMI;
+use crate::common::NVSMI;
 
 /// How many differences are shown of each area.
 const SHOWN: usize = 8;

@@ -1,8 +1,5 @@
 //! The options that change a GPU, on simulated ones. Every command here is refused when the program
 //! would load another library than the simulated one (`Case::command` sees to it).
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
-
-mod common;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -10,9 +7,9 @@ use std::process::{Command, Output, Stdio};
 
 use simulator::golden::Case;
 
-use common::calls::watched;
-use common::changes::{CHANGES, changes};
-use common::{NVSMI, scratch, stdout};
+use crate::common::calls::watched;
+use crate::common::changes::{CHANGES, changes};
+use crate::common::{NVSMI, scratch, stdout};
 
 /// nvsmi on the box whose GPUs let everything be changed, with faults.
 fn nvsmi(faults: &[String], args: &[&str]) -> Command {

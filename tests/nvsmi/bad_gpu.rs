@@ -3,11 +3,8 @@
 //!
 //! The status is that of the GPU's code, but where nvidia-smi prints the same and ends with 0: after rows
 //! that tell of what failed, as long as NVML still knows which GPU they are of.
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
 
-mod common;
-
-use common::{nvsmi, run, stdout};
+use crate::common::{nvsmi, run, stdout};
 use std::process::Output;
 
 /// The GPU that is bad.
@@ -423,7 +420,7 @@ fn no_bad_gpu_hides_another() {
 
 /// A box whose fourth GPU needs a reset and has no handle.
 fn lost_third() -> String {
-    let path = common::scratch("reset-required.toml");
+    let path = crate::common::scratch("reset-required.toml");
     let text = "about = \"a GPU that needs a reset\"\ninherits = \"h100x8\"\n[[fault]]\nfunction = \"nvmlDeviceGetHandle*\"\ngpu = 3\ncode = \"RESET_REQUIRED\"\n";
     std::fs::write(&path, text).expect("a file of our own");
     path.display().to_string()

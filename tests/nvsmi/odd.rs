@@ -1,21 +1,14 @@
 //! Boxes that do not behave: values that nobody foresaw, questions that fail once, arguments and pipes
 //! of an odd kind. Each box is made for its test.
-#![allow(
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a test may stop where it stands, and say what it leaves out"
-)]
-
-mod common;
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
-use common::calls::watched;
-use common::changes::changes;
-use common::{nvsmi, run, scratch, script, stdout};
+use crate::common::calls::watched;
+use crate::common::changes::changes;
+use crate::common::{nvsmi, run, scratch, script, stdout};
 use unicode_width::UnicodeWidthStr;
 
 /// A box by its text; the name keeps it apart from those of other tests.

@@ -2,13 +2,6 @@
 //! what could not be read is told and is no value.
 //!
 //! One run fails a question in all ways at once: each GPU of a crowd gets a return code of its own.
-#![allow(
-    clippy::expect_used,
-    clippy::print_stderr,
-    reason = "a test may stop where it stands, and say why"
-)]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -16,8 +9,8 @@ use std::process::{Command, Output};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::calls::{LOG, logged};
-use common::{NVSMI, scratch, stdout};
+use crate::common::calls::{LOG, logged};
+use crate::common::{NVSMI, scratch, stdout};
 
 /// Every `nvmlReturn_t` but success, and one that nobody knows.
 const CODES: [u32; 32] = [

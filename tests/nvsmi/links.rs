@@ -1,8 +1,5 @@
 //! The links of GPUs where NVML fails: `topo`, `nvlink`, `c2c` and `pci`, every function that a line
 //! needs, with every kind of failure. And what their setters leave behind.
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
-
-mod common;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,9 +7,9 @@ use std::process::{Command, Output};
 
 use simulator::golden::Case;
 
-use common::calls::watched;
-use common::changes::changes;
-use common::{NVSMI, scratch, stdout};
+use crate::common::calls::watched;
+use crate::common::changes::changes;
+use crate::common::{NVSMI, scratch, stdout};
 
 /// NVML's codes, the words for them, and the exit status that passes them on.
 const CODES: &[(&str, &str, i32)] = &[
@@ -348,13 +345,13 @@ fn a_lost_gpu_stops_the_change_before_it_begins() {
 #[test]
 fn a_heading_is_underlined_on_a_terminal_alone() {
     let line = "nvidia-smi topo -m; nvidia-smi topo -p2p r";
-    let piped = stdout(&common::script("l40s-x4", line));
+    let piped = stdout(&crate::common::script("l40s-x4", line));
     assert!(
         !piped.contains('\x1b') && piped.contains("GPU0\tGPU1"),
         "{piped}"
     );
     let on_terminal = format!("script -qec '{line}' /dev/null");
-    let output = common::script("l40s-x4", &on_terminal);
+    let output = crate::common::script("l40s-x4", &on_terminal);
     let shown = stdout(&output);
     if shown.is_empty() {
         // There is no script(1) here.

@@ -2,9 +2,6 @@
 //! the second call on, and on the third of eight GPUs. What was not done is never told as done.
 //! Every command here is refused when the program would load another library than the simulated one
 //! (`Case::command` sees to it).
-#![allow(clippy::expect_used, reason = "a test may stop where it stands")]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simulator::golden::Case;
 
-use common::calls::{Call, watched};
-use common::changes::{CHANGES, changes};
-use common::{NVSMI, run, stdout};
+use crate::common::calls::{Call, watched};
+use crate::common::changes::{CHANGES, changes};
+use crate::common::{NVSMI, run, stdout};
 
 /// The codes, with the exit status of each.
 const CODES: &[(&str, i32)] = &[
