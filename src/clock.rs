@@ -5,12 +5,29 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use jiff::ZonedDateTime;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ZonedDateTime};
 
 /// Now.
 pub fn now() -> ZonedDateTime {
-    jiff::Timestamp::now().to_zoned_datetime(zone())
+    Timestamp::now().to_zoned_datetime(zone())
+}
+
+/// A time to the millisecond, as nvidia-smi stamps queries: `2026/12/01 00:00:00.000`.
+pub fn stamp(time: &ZonedDateTime) -> String {
+    time.strftime("%Y/%m/%d %H:%M:%S%.3f").to_string()
+}
+
+/// Seconds since 1970 as local time; `None` if no calendar has it.
+pub fn from_seconds(seconds: u64) -> Option<ZonedDateTime> {
+    let time = Timestamp::from_second(i64::try_from(seconds).ok()?).ok()?;
+    Some(time.to_zoned_datetime(zone()))
+}
+
+/// Microseconds since 1970 as local time; `None` if no calendar has it.
+pub fn from_microseconds(microseconds: u64) -> Option<ZonedDateTime> {
+    let time = Timestamp::from_microsecond(i64::try_from(microseconds).ok()?).ok()?;
+    Some(time.to_zoned_datetime(zone()))
 }
 
 /// The time zone that `TZ` names, or the system's.

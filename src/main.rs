@@ -8,6 +8,7 @@ mod clock;
 mod commands;
 mod document;
 mod error;
+mod facts;
 mod fields;
 mod help;
 mod kernel;

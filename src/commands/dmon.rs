@@ -6,13 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use super::repeat::{Pace, repeat};
 use crate::args::{COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
 use crate::error::Error;
+use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::Value;
-use crate::watch::{self, Column, Heading, PowerViolation, Row};
+use crate::watch::{self, Column, Heading, PowerViolation};
 
 /// `dmon`.
 #[rustfmt::skip]
@@ -81,7 +82,13 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
             let gpus: Vec<_> = gpus.iter().zip(&kept).collect();
             let lines = each(&gpus, |(gpu, kept)| {
                 let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                view.lines(gpu, &mut kept)
+                let context = Context {
+                    time,
+                    driver: &driver,
+                    gpu,
+                    item: &(),
+                };
+                view.lines(&context, gpu, &mut kept)
             });
             for ((gpu, _), lines) in gpus.iter().zip(lines) {
                 for cells in lines {
@@ -157,7 +164,7 @@ impl View {
 
     /// The lines about a GPU: its own, then those of its MIG devices. A GPU
     /// without any has a line in any case.
-    fn lines<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Vec<Cells> {
+    fn lines<'d>(&self, context: &Context<()>, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Vec<Cells> {
         let migs = match self.levels.mig {
             // A mode that cannot be read does not say that there are none.
             true => if_any(gpu.mig().map(drop)).and_then(|()| gpu.mig_devices()),
@@ -169,21 +176,18 @@ impl View {
             .retain(|((index, _), _)| migs.iter().any(|mig| mig.index() == *index));
         let mut lines = Vec::with_capacity(1 + migs.len());
         if self.levels.gpu || migs.is_empty() {
-            lines.push(self.gpu_line(gpu, kept));
+            lines.push(self.gpu_line(context, gpu, kept));
         }
         lines.extend(migs.iter().map(|mig| self.mig_line(gpu, mig, kept)));
         lines
     }
 
-    fn gpu_line<'d>(&self, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Cells {
-        let row = Row {
-            gpu,
-            item: &kept.power,
-        };
+    fn gpu_line<'d>(&self, context: &Context<()>, gpu: &Gpu<'d>, kept: &mut Kept<'d>) -> Cells {
+        let context = context.about(&kept.power);
         let mut cells: Cells = self
             .columns
             .iter()
-            .map(|column| (column.get)(&row))
+            .map(|column| (column.get)(&context))
             .collect();
         if self.levels.mig {
             cells.extend(none(watch::MIG_DEVICE.len()));

@@ -41,7 +41,7 @@ impl Report {
             subject: Subject::Devices,
             head,
             attached,
-            gpus: self.selection.build_all(driver, gpus),
+            gpus: self.selection.build_all(time, driver, gpus),
         };
         self.print(&document, out);
     }

@@ -6,13 +6,14 @@ use super::dmon::shown;
 use super::repeat::{Pace, repeat};
 use crate::args::{COUNT, FILE, Layout, OPTIONS, Stamps, Watch};
 use crate::error::Error;
+use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each, if_any};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::Value;
-use crate::watch::{self, Column, Process, Row};
+use crate::watch::{self, Column, Process};
 
 /// `pmon`.
 #[rustfmt::skip]
@@ -77,13 +78,19 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
                 .copied();
             let none = vec![Err(Missing::NO_DATA); columns.len() + 2];
             for (gpu, processes) in gpus.iter().zip(running) {
+                let context = Context {
+                    time,
+                    driver: &driver,
+                    gpu,
+                    item: &(),
+                };
                 if processes.is_empty() {
                     scroll.line(time, gpu.index(), &none, Ok("-"), out);
                 }
                 for process in processes {
                     match process {
                         Ok(process) => {
-                            let cells = cells(gpu, &process, &columns);
+                            let cells = cells(&context.about(&process), &columns);
                             let name = process.name.as_deref().unwrap_or("-");
                             scroll.line(time, gpu.index(), &cells, Ok(base_name(name)), out);
                         }
@@ -118,10 +125,10 @@ fn now() -> Duration {
         .unwrap_or_default()
 }
 
-fn cells(gpu: &Gpu, process: &Process, columns: &[&Column<Process>]) -> Vec<Reading<Value>> {
-    let row = Row { gpu, item: process };
+fn cells(context: &Context<Process>, columns: &[&Column<Process>]) -> Vec<Reading<Value>> {
+    let process = context.item;
     let mut cells = vec![Ok(process.pid.into()), Ok(Value::word(process.kind))];
-    cells.extend(columns.iter().map(|column| (column.get)(&row)));
+    cells.extend(columns.iter().map(|column| (column.get)(context)));
     cells
 }
 

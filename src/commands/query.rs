@@ -4,7 +4,10 @@ use jiff::ZonedDateTime as Time;
 
 use crate::args::{Format, List};
 use crate::error::Error;
-use crate::fields::{self, Account, ClockPair, Field, Process, RetiredPage, Row, Table};
+use crate::facts::Context;
+use crate::facts::processes::Account;
+use crate::facts::retirement::{self, RetiredPage};
+use crate::fields::{self, ClockPair, Field, Process, Table};
 use crate::nvml::{Driver, Gpu, Missing, each};
 use crate::render::csv;
 
@@ -52,14 +55,15 @@ fn query<T: 'static>(
     let sample = move |driver: &Driver, gpus: &[Gpu], time: &Time, out: &mut Vec<u8>| {
         let lines = each(gpus, |gpu| {
             let mut lines = Vec::new();
-            for item in items(gpu, &fields) {
-                let row = Row {
+            for item in &items(gpu, &fields) {
+                let context = Context {
                     time,
                     driver,
                     gpu,
                     item,
                 };
-                csv::row(&fields, &row, format, &mut lines);
+                let values = fields.iter().map(|field| (field.get)(&context));
+                csv::row(&fields, values, format, &mut lines);
             }
             lines
         });
@@ -160,22 +164,14 @@ fn supported_clocks(gpu: &Gpu, fields: &[&Field<ClockPair>]) -> Vec<ClockPair> {
 
 /// The pages retired for each cause; a cause without an answer has one line.
 fn retired_pages(gpu: &Gpu, _: &[&Field<RetiredPage>]) -> Vec<RetiredPage> {
-    ["Single Bit ECC", "Double Bit ECC"]
-        .into_iter()
-        .enumerate()
-        .flat_map(|(number, cause)| {
-            let page = move |address, time| RetiredPage {
-                address,
-                time,
-                cause,
-            };
-            match gpu.retired_pages(number as u32) {
-                Ok(pages) => pages
-                    .into_iter()
-                    .map(|(address, time)| page(Ok(address), Ok(time)))
-                    .collect(),
-                Err(missing) => vec![page(Err(missing), Err(missing))],
-            }
-        })
-        .collect()
+    let causes = (0..).zip(retirement::CAUSES);
+    let pages = |(number, cause)| match retirement::pages(gpu, number) {
+        Ok(pages) => pages,
+        Err(missing) => vec![RetiredPage {
+            address: Err(missing),
+            time: Err(missing),
+            cause,
+        }],
+    };
+    causes.flat_map(pages).collect()
 }

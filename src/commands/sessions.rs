@@ -2,13 +2,14 @@
 
 use super::repeat::{Pace, repeat};
 use crate::args::{Layout, Sessions, Stamps};
+use crate::facts::Context;
 use crate::nvml::{Gpu, Missing, Reading, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::{Opt, Takes::MaybeText};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::Value;
-use crate::watch::{self, Column, Row};
+use crate::watch::{self, Column};
 
 /// `encodersessions`.
 #[rustfmt::skip]
@@ -93,8 +94,16 @@ fn watch<T: Send>(
                     scroll.line(time, gpu.index(), &cells, Ok(""), out);
                 }
                 for item in sessions.iter().flatten() {
-                    let row = Row { gpu, item };
-                    let cells: Vec<_> = columns.iter().map(|column| (column.get)(&row)).collect();
+                    let context = Context {
+                        time,
+                        driver: &driver,
+                        gpu,
+                        item,
+                    };
+                    let cells: Vec<_> = columns
+                        .iter()
+                        .map(|column| (column.get)(&context))
+                        .collect();
                     scroll.line(time, gpu.index(), &cells, Ok(""), out);
                 }
             }

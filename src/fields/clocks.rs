@@ -25,13 +25,13 @@ const PAIR: Group<ClockPair> = Group {
             &["memory", "mem"],
             Unit::Megahertz,
             "Memory clock.",
-            |row| row.item.memory.map(Value::from),
+            |context| context.item.memory.map(Value::from),
         ),
         field(
             &["graphics", "gr"],
             Unit::Megahertz,
             "Graphics clock.",
-            |row| row.item.graphics.map(Value::from),
+            |context| context.item.graphics.map(Value::from),
         ),
     ],
 };

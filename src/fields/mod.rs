@@ -7,13 +7,14 @@ mod common;
 mod gpu;
 mod pages;
 
-use crate::nvml::{Driver, Gpu, Reading};
+use crate::facts::Context;
+use crate::nvml::Reading;
 use crate::value::{Unit, Value};
 
-pub use apps::{ACCOUNTED_APPS, Account, COMPUTE_APPS, Process};
+pub use apps::{ACCOUNTED_APPS, COMPUTE_APPS, Process};
 pub use clocks::{ClockPair, SUPPORTED_CLOCKS};
 pub use gpu::GPU;
-pub use pages::{REMAPPED_ROWS, RETIRED_PAGES, RetiredPage};
+pub use pages::{REMAPPED_ROWS, RETIRED_PAGES};
 
 /// One field of a query about `T`s.
 pub struct Field<T> {
@@ -24,7 +25,7 @@ pub struct Field<T> {
     /// One sentence for `--help-query-*`.
     pub help: &'static str,
     /// Asks NVML for it.
-    pub get: fn(&Row<T>) -> Reading<Value>,
+    pub get: fn(&Context<T>) -> Reading<Value>,
 }
 
 impl<T> Field<T> {
@@ -53,24 +54,12 @@ pub fn find<T>(table: &Table<T>, name: &str) -> Option<&'static Field<T>> {
         .find(|field| field.names.contains(&name))
 }
 
-/// What one line of a query is about.
-pub struct Row<'a, T> {
-    /// When the pass began.
-    pub time: &'a jiff::ZonedDateTime,
-    /// The driver.
-    pub driver: &'a Driver,
-    /// The GPU.
-    pub gpu: &'a Gpu<'a>,
-    /// The process, the pair of clocks, the page; `()` where the line is about the GPU.
-    pub item: T,
-}
-
 /// A row of a field table.
 const fn field<T>(
     names: &'static [&'static str],
     unit: Unit,
     help: &'static str,
-    get: fn(&Row<T>) -> Reading<Value>,
+    get: fn(&Context<T>) -> Reading<Value>,
 ) -> Field<T> {
     Field {
         names,

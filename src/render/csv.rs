@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::args::Format;
-use crate::fields::{Field, Row};
+use crate::fields::Field;
 use crate::nvml::{Missing, Reading};
 use crate::value::{Unit, Value, printable};
 
@@ -18,11 +18,15 @@ pub fn header<T>(fields: &[&Field<T>], out: &mut Vec<u8>) {
 }
 
 /// One line about one thing.
-pub fn row<T>(fields: &[&Field<T>], row: &Row<T>, format: Format, out: &mut Vec<u8>) {
+pub fn row<T>(
+    fields: &[&Field<T>],
+    values: impl Iterator<Item = Reading<Value>>,
+    format: Format,
+    out: &mut Vec<u8>,
+) {
+    let cells = fields.iter().zip(values);
     line(
-        fields
-            .iter()
-            .map(|field| cell((field.get)(row), field.unit, format.units).into()),
+        cells.map(|(field, value)| cell(value, field.unit, format.units).into()),
         out,
     );
 }

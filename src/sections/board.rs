@@ -1,149 +1,116 @@
 //! What the board is, and how it is set up.
 
-use jiff::Timestamp;
-
-use super::row::{Asked, Empty, List, Row, group, line, list, number};
-use super::words::{self, word};
-use crate::clock;
-use crate::nvml::{License, LicenseExpiry, Missing, Platform, Reading, if_any};
-use crate::value::{Unit, Value, enabled, guid, supported, yes};
+use super::row::{Empty, List, Row, group, line, list, number};
+use crate::facts::{Context, board, modes, platform};
+use crate::nvml::{License, LicenseExpiry, Missing, Reading, if_any};
+use crate::value::{Unit, Value, enabled, supported};
 
 pub const PRODUCT: &[Row<()>] = &[
-    line("Product Name", "product_name", |asked| {
-        asked.gpu.name().map(Value::from)
-    }),
-    line("Product Brand", "product_brand", |asked| {
-        asked
-            .gpu
-            .brand()
-            .and_then(|brand| word(brand, words::BRANDS))
-    }),
-    line("Product Architecture", "product_architecture", |asked| {
-        asked.gpu.architecture().and_then(words::architecture)
-    }),
-    // NVML dropped the question; R580 answers so without asking.
-    line("Display Mode", "display_mode", |_| Err(Missing::DEPRECATED)),
-    line("Display Attached", "display_attached", |asked| {
-        asked.gpu.display_connected().map(yes)
-    }),
-    line("Display Active", "display_active", |asked| {
-        asked.gpu.display_active().map(enabled)
-    }),
-    line("Persistence Mode", "persistence_mode", |asked| {
-        asked.gpu.persistence().map(enabled)
-    }),
-    line("Addressing Mode", "addressing_mode", |asked| {
-        asked
-            .gpu
-            .addressing_mode()
-            .and_then(|mode| word(mode, &["None", "HMM", "ATS"]))
-    }),
+    line("Product Name", "product_name", board::name),
+    line("Product Brand", "product_brand", board::brand),
+    line(
+        "Product Architecture",
+        "product_architecture",
+        board::architecture,
+    ),
+    line("Display Mode", "display_mode", modes::display_mode),
+    line(
+        "Display Attached",
+        "display_attached",
+        modes::display_attached,
+    ),
+    line("Display Active", "display_active", modes::display_active),
+    line("Persistence Mode", "persistence_mode", modes::persistence),
+    line("Addressing Mode", "addressing_mode", modes::addressing),
     group(
         "vGPU Device Capability",
         "vgpu_device_capability",
         VGPU_CAPABILITIES,
     )
-    .on(|asked| asked.gpu.hosts_vgpus()),
+    .on(|context| context.gpu.hosts_vgpus()),
 ];
 
-fn vgpu(asked: &Asked<()>, capability: u32) -> Reading<Value> {
-    asked
+fn vgpu(context: &Context<()>, capability: u32) -> Reading<Value> {
+    context
         .gpu
         .vgpu_capability(capability)
         .map(|can| supported(can != 0))
 }
 
 const VGPU_CAPABILITIES: &[Row<()>] = &[
-    line("Fractional Multi-vGPU", "fractional_multiVgpu", |asked| {
-        vgpu(asked, 0)
+    line("Fractional Multi-vGPU", "fractional_multiVgpu", |context| {
+        vgpu(context, 0)
     }),
     line(
         "Heterogeneous Time-Slice Profiles",
         "heterogeneous_timeSlice_profile",
-        |asked| vgpu(asked, 1),
+        |context| vgpu(context, 1),
     ),
     line(
         "Heterogeneous Time-Slice Sizes",
         "heterogeneous_timeSlice_sizes",
-        |asked| vgpu(asked, 2),
+        |context| vgpu(context, 2),
     ),
     line(
         "Homogeneous Placements",
         "homogeneous_placements",
-        |asked| vgpu(asked, 9),
+        |context| vgpu(context, 9),
     ),
-    line("MIG Time-Slicing", "mig_timeSlicing", |asked| {
-        vgpu(asked, 10)
+    line("MIG Time-Slicing", "mig_timeSlicing", |context| {
+        vgpu(context, 10)
     }),
-    line("MIG Time-Slicing Mode", "mig_timeSlicing_mode", |asked| {
-        asked.gpu.vgpu_capability(11).map(|mode| enabled(mode != 0))
+    line("MIG Time-Slicing Mode", "mig_timeSlicing_mode", |context| {
+        context
+            .gpu
+            .vgpu_capability(11)
+            .map(|mode| enabled(mode != 0))
     }),
 ];
-
-fn driver_model(asked: &Asked<()>, pick: fn((u32, u32)) -> u32) -> Reading<Value> {
-    word(pick(asked.gpu.driver_models()?), &["WDDM", "TCC", "MCDM"])
-}
-
-fn operation_mode(asked: &Asked<()>, pick: fn((u32, u32)) -> u32) -> Reading<Value> {
-    const MODES: &[&str] = &["All On", "Compute", "Low Double Precision"];
-    word(pick(asked.gpu.operation_modes()?), MODES)
-}
 
 pub const IDENTITY: &[Row<()>] = &[
     group(
         "Driver Model",
         "driver_model",
         &[
-            line("Current", "current_dm", |asked| {
-                driver_model(asked, |(current, _)| current)
-            }),
-            line("Pending", "pending_dm", |asked| {
-                driver_model(asked, |(_, pending)| pending)
-            }),
+            line("Current", "current_dm", modes::driver_model),
+            line("Pending", "pending_dm", modes::pending_driver_model),
         ],
     ),
-    line("Serial Number", "serial", |asked| {
-        asked.gpu.serial().map(Value::from)
-    }),
-    line("GPU UUID", "uuid", |asked| {
-        asked.gpu.uuid().map(Value::from)
-    }),
-    line("GPU PDI", "pdi", |asked| {
-        asked.gpu.pdi().map(|pdi| format!("{pdi:#x}").into())
-    }),
-    line("Minor Number", "minor_number", |asked| {
-        asked.gpu.minor_number().map(Value::from)
-    }),
-    line("VBIOS Version", "vbios_version", |asked| {
-        asked.gpu.vbios_version().map(Value::from)
-    }),
-    line("MultiGPU Board", "multigpu_board", |asked| {
-        asked.gpu.multi_gpu_board().map(yes)
-    }),
-    line("Board ID", "board_id", |asked| {
-        asked.gpu.board_id().map(|id| format!("{id:#x}").into())
-    }),
-    line("Board Part Number", "board_part_number", |asked| {
-        asked.gpu.board_part_number().map(Value::from)
-    }),
-    // NVML has no question for the numbers of the chip and of the spare part.
-    line("GPU Part Number", "gpu_part_number", not_available),
-    line("FRU Part Number", "gpu_fru_part_number", not_available),
-    group("Platform Info", "platformInfo", PLATFORM).on(|asked| asked.gpu.architecture().is_ok()),
+    line("Serial Number", "serial", board::serial),
+    line("GPU UUID", "uuid", board::uuid),
+    line("GPU PDI", "pdi", board::pdi),
+    line("Minor Number", "minor_number", board::minor_number),
+    line("VBIOS Version", "vbios_version", board::vbios_version),
+    line("MultiGPU Board", "multigpu_board", board::multi_gpu_board),
+    line("Board ID", "board_id", board::board_id),
+    line("Board Part Number", "board_part_number", board::part_number),
+    line(
+        "GPU Part Number",
+        "gpu_part_number",
+        board::other_part_number,
+    ),
+    line(
+        "FRU Part Number",
+        "gpu_fru_part_number",
+        board::other_part_number,
+    ),
+    group("Platform Info", "platformInfo", PLATFORM)
+        .on(|context| context.gpu.architecture().is_ok()),
     group("Inforom Version", "inforom_version", INFOROM),
     group(
         "Inforom BBX Object Flush",
         "inforom_bbx_flush",
         &[
-            line("Latest Timestamp", "latest_timestamp", |asked| {
-                let (time, _) = black_box_flush(asked)?;
-                timestamp(time)
-            }),
+            line(
+                "Latest Timestamp",
+                "latest_timestamp",
+                board::black_box_time,
+            ),
             number(
                 "Latest Duration",
                 "latest_duration",
                 Unit::Microseconds,
-                |asked| black_box_flush(asked).map(|(_, duration)| duration.into()),
+                board::black_box_duration,
             ),
         ],
     ),
@@ -151,130 +118,77 @@ pub const IDENTITY: &[Row<()>] = &[
         "GPU Operation Mode",
         "gpu_operation_mode",
         &[
-            line("Current", "current_gom", |asked| {
-                operation_mode(asked, |(current, _)| current)
-            }),
-            line("Pending", "pending_gom", |asked| {
-                operation_mode(asked, |(_, pending)| pending)
-            }),
+            line("Current", "current_gom", modes::operation),
+            line("Pending", "pending_gom", modes::pending_operation),
         ],
     ),
-    line("GPU C2C Mode", "c2c_mode", |asked| {
-        asked.gpu.c2c().map(enabled)
-    }),
+    line("GPU C2C Mode", "c2c_mode", modes::c2c),
     group(
         "GPU Virtualization Mode",
         "gpu_virtualization_mode",
         VIRTUALIZATION,
     ),
     list("", "", &LICENSES),
-    line("GPU Recovery Action", "gpu_recovery_action", |asked| {
-        const GET_GPU_RECOVERY_ACTION: u32 = 230;
-        word(
-            asked.gpu.field_number(GET_GPU_RECOVERY_ACTION, 0)? as u32,
-            &["None", "Reset", "Reboot", "Drain P2P", "Drain and Reset"],
-        )
-    }),
+    line(
+        "GPU Recovery Action",
+        "gpu_recovery_action",
+        board::recovery_action,
+    ),
 ];
 
-fn not_available(asked: &Asked<()>) -> Reading<Value> {
-    asked.reachable().map(|()| Value::word("N/A"))
-}
-
-/// A black box that has not been written yet is "not ready", a box not there
-/// "not supported": neither has a time.
-fn black_box_flush(asked: &Asked<()>) -> Reading<(u64, u64)> {
-    match asked.gpu.black_box_flush() {
-        Err(Missing::NOT_READY) => Err(Missing::NotSupported),
-        flush => flush,
-    }
-}
-
-/// Microseconds since 1970 as a local time, to the millisecond.
-fn timestamp(microseconds: u64) -> Reading<Value> {
-    let time = i64::try_from(microseconds)
-        .ok()
-        .and_then(|microseconds| Timestamp::from_microsecond(microseconds).ok())
-        .ok_or(Missing::UNKNOWN)?;
-    Ok(time
-        .to_zoned_datetime(clock::zone())
-        .strftime("%Y/%m/%d %H:%M:%S%.3f")
-        .to_string()
-        .into())
-}
-
-/// Racks that know their place came with Blackwell: R580 does not ask boards
-/// before it, which may answer with nothing in it.
-fn platform(asked: &Asked<()>) -> Reading<Platform> {
-    match asked.gpu.architecture()? {
-        words::BLACKWELL.. => asked.gpu.platform(),
-        _ => Err(Missing::NotSupported),
-    }
-}
-
 const PLATFORM: &[Row<()>] = &[
-    line("Chassis Serial Number", "chassis_serial_number", |asked| {
-        platform(asked).map(|place| place.chassis_serial.into())
+    line(
+        "Chassis Serial Number",
+        "chassis_serial_number",
+        |context| platform::chassis_serial(platform::since_blackwell(context)),
+    ),
+    line("Slot Number", "slot_number", |context| {
+        platform::slot(platform::since_blackwell(context))
     }),
-    line("Slot Number", "slot_number", |asked| {
-        platform(asked).map(|place| place.slot.into())
+    line("Tray Index", "tray_index", |context| {
+        platform::tray(platform::since_blackwell(context))
     }),
-    line("Tray Index", "tray_index", |asked| {
-        platform(asked).map(|place| place.tray.into())
+    line("Host ID", "host_id", |context| {
+        platform::host(platform::since_blackwell(context))
     }),
-    line("Host ID", "host_id", |asked| {
-        platform(asked).map(|place| place.host.into())
+    line("Peer Type", "peer_type", |context| {
+        platform::peer_type(platform::since_blackwell(context))
     }),
-    line("Peer Type", "peer_type", |asked| {
-        word(
-            platform(asked)?.peer_type.into(),
-            &["Direct Connected", "Switch Connected"],
-        )
-    }),
-    line("Module Id", "module_id", |asked| {
-        asked.gpu.module_id().map(Value::from)
-    }),
-    line("GPU Fabric GUID", "gpu_fabric_guid", |asked| {
-        Ok(guid(platform(asked)?.fabric_guid).into())
+    line("Module Id", "module_id", board::module_id),
+    line("GPU Fabric GUID", "gpu_fabric_guid", |context| {
+        platform::fabric_guid(platform::since_blackwell(context))
     }),
 ];
 
 const INFOROM: &[Row<()>] = &[
-    line("Image Version", "img_version", |asked| {
-        asked.gpu.inforom_image_version().map(Value::from)
-    }),
-    line("OEM Object", "oem_object", |asked| {
-        asked.gpu.inforom_version(0).map(Value::from)
-    }),
-    line("ECC Object", "ecc_object", |asked| {
-        asked.gpu.inforom_version(1).map(Value::from)
-    }),
-    line("Power Management Object", "pwr_object", |asked| {
-        asked.gpu.inforom_version(2).map(Value::from)
-    }),
+    line("Image Version", "img_version", board::inforom_image),
+    line("OEM Object", "oem_object", board::inforom_oem),
+    line("ECC Object", "ecc_object", board::inforom_ecc),
+    line(
+        "Power Management Object",
+        "pwr_object",
+        board::inforom_power,
+    ),
 ];
 
 const VIRTUALIZATION: &[Row<()>] = &[
-    line("Virtualization Mode", "virtualization_mode", |asked| {
-        word(
-            asked.gpu.virtualization_mode()?,
-            words::VIRTUALIZATION_MODES,
-        )
-    }),
-    line("Host VGPU Mode", "host_vgpu_mode", |asked| {
-        word(asked.gpu.host_vgpu_mode()?, &["Non SR-IOV", "SR-IOV"])
-    }),
+    line(
+        "Virtualization Mode",
+        "virtualization_mode",
+        modes::virtualization,
+    ),
+    line("Host VGPU Mode", "host_vgpu_mode", modes::host_vgpu),
     line(
         "vGPU Heterogeneous Mode",
         "vgpu_heterogeneous_mode",
-        |asked| asked.gpu.heterogeneous_vgpus().map(enabled),
+        modes::heterogeneous_vgpus,
     ),
 ];
 
 /// The licence in use, or the first of those that there could be.
 const LICENSES: List<(), License> = List {
-    items: |asked| {
-        let licenses = match asked.gpu.licenses() {
+    items: |context| {
+        let licenses = match context.gpu.licenses() {
             // Each other line says it of a GPU that is gone, and R580 has none here.
             Err(Missing::GPU_IS_LOST | Missing::RESET_REQUIRED) => Vec::new(),
             licenses => if_any(licenses)?,
@@ -288,11 +202,11 @@ const LICENSES: List<(), License> = List {
         "vGPU Software Licensed Product",
         "vgpu_software_licensed_product",
         &[
-            line("Product Name", "licensed_product_name", |asked| {
-                Ok(asked.item.product.clone().into())
+            line("Product Name", "licensed_product_name", |context| {
+                Ok(context.item.product.clone().into())
             }),
-            line("License Status", "license_status", |asked| {
-                Ok(license_status(&asked.item).into())
+            line("License Status", "license_status", |context| {
+                Ok(license_status(&context.item).into())
             }),
         ],
     ),
@@ -317,20 +231,11 @@ fn license_status(license: &License) -> String {
 pub const GSP_FIRMWARE_VERSION: &[Row<()>] = &[line(
     "GSP Firmware Version",
     "gsp_firmware_version",
-    |asked| asked.gpu.gsp_version().map(Value::from),
+    board::gsp_firmware_version,
 )];
 
 pub const CAPABILITIES: &[Row<()>] = &[group(
     "Capabilities",
     "capabilities",
-    &[line("EGM", "egm", |asked| {
-        const EXTENDED_GPU_MEMORY: u32 = 1;
-        // R580 says N/A for every failure here; which one is no secret.
-        asked.gpu.capabilities().map(|bits| {
-            Value::word(match bits & EXTENDED_GPU_MEMORY {
-                0 => "disabled",
-                _ => "enabled",
-            })
-        })
-    })],
+    &[line("EGM", "egm", board::extended_gpu_memory)],
 )];

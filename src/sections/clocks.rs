@@ -1,7 +1,8 @@
 //! Clocks: now, as set, at most, and those that can be chosen.
 
-use super::row::{Asked, Empty, List, Row, group, line, list, number};
-use crate::nvml::{Clock, Missing, Reading};
+use super::row::{Empty, List, Row, group, line, list, number};
+use crate::facts::{Context, clocks};
+use crate::nvml::Reading;
 use crate::value::Unit::Megahertz;
 use crate::value::Value;
 
@@ -10,102 +11,90 @@ pub const CLOCKS: &[Row<()>] = &[
         "Clocks",
         "clocks",
         &[
-            number("Graphics", "graphics_clock", Megahertz, |asked| {
-                asked.gpu.clock(Clock::Graphics).map(Value::from)
-            }),
-            number("SM", "sm_clock", Megahertz, |asked| {
-                asked.gpu.clock(Clock::SM).map(Value::from)
-            }),
-            number("Memory", "mem_clock", Megahertz, |asked| {
-                asked.gpu.clock(Clock::Memory).map(Value::from)
-            }),
-            number("Video", "video_clock", Megahertz, |asked| {
-                asked.gpu.clock(Clock::Video).map(Value::from)
-            }),
+            number("Graphics", "graphics_clock", Megahertz, clocks::graphics),
+            number("SM", "sm_clock", Megahertz, clocks::sm),
+            number("Memory", "mem_clock", Megahertz, clocks::memory),
+            number("Video", "video_clock", Megahertz, clocks::video),
         ],
     ),
     group(
         "Applications Clocks",
         "applications_clocks",
         &[
-            number("Graphics", "graphics_clock", Megahertz, |asked| {
-                asked
-                    .gpu
-                    .application_clock(Clock::Graphics)
-                    .map(Value::from)
-            }),
-            number("Memory", "mem_clock", Megahertz, |asked| {
-                asked.gpu.application_clock(Clock::Memory).map(Value::from)
-            }),
+            number(
+                "Graphics",
+                "graphics_clock",
+                Megahertz,
+                clocks::application_graphics,
+            ),
+            number("Memory", "mem_clock", Megahertz, clocks::application_memory),
         ],
     ),
     group(
         "Default Applications Clocks",
         "default_applications_clocks",
         &[
-            number("Graphics", "graphics_clock", Megahertz, |asked| {
-                asked
-                    .gpu
-                    .default_application_clock(Clock::Graphics)
-                    .map(Value::from)
-            }),
-            number("Memory", "mem_clock", Megahertz, |asked| {
-                asked
-                    .gpu
-                    .default_application_clock(Clock::Memory)
-                    .map(Value::from)
-            }),
+            number(
+                "Graphics",
+                "graphics_clock",
+                Megahertz,
+                clocks::default_application_graphics,
+            ),
+            number(
+                "Memory",
+                "mem_clock",
+                Megahertz,
+                clocks::default_application_memory,
+            ),
         ],
     ),
     group(
         "Deferred Clocks",
         "deferred_clocks",
-        // NVML has no question for it.
-        &[number("Memory", "mem_clock", Megahertz, |_| {
-            Err(Missing::NotSupported)
-        })],
+        &[number(
+            "Memory",
+            "mem_clock",
+            Megahertz,
+            clocks::deferred_memory,
+        )],
     ),
     group(
         "Max Clocks",
         "max_clocks",
         &[
-            number("Graphics", "graphics_clock", Megahertz, |asked| {
-                asked.gpu.max_clock(Clock::Graphics).map(Value::from)
-            }),
-            number("SM", "sm_clock", Megahertz, |asked| {
-                asked.gpu.max_clock(Clock::SM).map(Value::from)
-            }),
-            number("Memory", "mem_clock", Megahertz, |asked| {
-                asked.gpu.max_clock(Clock::Memory).map(Value::from)
-            }),
-            number("Video", "video_clock", Megahertz, |asked| {
-                asked.gpu.max_clock(Clock::Video).map(Value::from)
-            }),
+            number(
+                "Graphics",
+                "graphics_clock",
+                Megahertz,
+                clocks::max_graphics,
+            ),
+            number("SM", "sm_clock", Megahertz, clocks::max_sm),
+            number("Memory", "mem_clock", Megahertz, clocks::max_memory),
+            number("Video", "video_clock", Megahertz, clocks::max_video),
         ],
     ),
     group(
         "Max Customer Boost Clocks",
         "max_customer_boost_clocks",
-        &[number("Graphics", "graphics_clock", Megahertz, |asked| {
-            asked.gpu.max_customer_boost().map(Value::from)
-        })],
+        &[number(
+            "Graphics",
+            "graphics_clock",
+            Megahertz,
+            clocks::max_customer_boost,
+        )],
     ),
 ];
-
-fn on(boosted: bool) -> Value {
-    Value::word(if boosted { "On" } else { "Off" })
-}
 
 pub const POLICY: &[Row<()>] = &[group(
     "Clock Policy",
     "clock_policy",
     &[
-        line("Auto Boost", "auto_boost", |asked| {
-            asked.gpu.auto_boost().map(|(now, _)| on(now))
-        }),
-        line("Auto Boost Default", "auto_boost_default", |asked| {
-            asked.gpu.auto_boost().map(|(_, default)| on(default))
-        }),
+        line("Auto Boost", "auto_boost", clocks::auto_boost),
+        line(
+            "Auto Boost Default",
+            "auto_boost_default",
+            clocks::default_auto_boost,
+        ),
     ],
 )];
 
@@ -113,7 +102,7 @@ pub const SUPPORTED: &[Row<()>] = &[list(
     "Supported Clocks",
     "supported_clocks",
     &List {
-        items: |asked: &Asked<()>| asked.gpu.supported_memory_clocks(),
+        items: |context: &Context<()>| context.gpu.supported_memory_clocks(),
         empty: Empty::Heading,
         row: MEMORY_CLOCK,
     },
@@ -131,11 +120,11 @@ const MEMORY_CLOCK: Row<u32> = group(
 
 /// The graphics clocks that go with a memory clock.
 const GRAPHICS_CLOCKS: List<u32, u32> = List {
-    items: |asked| asked.gpu.supported_graphics_clocks(asked.item),
+    items: |context| context.gpu.supported_graphics_clocks(*context.item),
     empty: Empty::Heading,
     row: number("    Graphics", "supported_graphics_clock", Megahertz, mhz),
 };
 
-fn mhz(asked: &Asked<u32>) -> Reading<Value> {
-    Ok(asked.item.into())
+fn mhz(context: &Context<u32>) -> Reading<Value> {
+    Ok((*context.item).into())
 }

@@ -1,10 +1,11 @@
 //! MIG: the mode, and the devices that the GPU is cut into.
 
-use super::row::{Asked, Empty, List, Row, group, line, list, number};
+use super::row::{Empty, List, Row, group, line, list, number};
 use crate::document::Look;
+use crate::facts::{Context, modes};
 use crate::nvml::{Bar1, Memory, MigAttributes, MigDevice, Missing, Reading};
 use crate::value::Unit::Mebibytes;
-use crate::value::{Value, enabled, whole_mebibytes};
+use crate::value::{Value, whole_mebibytes};
 
 /// A MIG device and what it answered.
 struct Facts {
@@ -36,20 +37,16 @@ pub const DEVICES: &[Row<()>] = &[
         "MIG Mode",
         "mig_mode",
         &[
-            line("Current", "current_mig", |asked| {
-                asked.gpu.mig().map(|(current, _)| enabled(current))
-            }),
-            line("Pending", "pending_mig", |asked| {
-                asked.gpu.mig().map(|(_, pending)| enabled(pending))
-            }),
+            line("Current", "current_mig", modes::mig),
+            line("Pending", "pending_mig", modes::pending_mig),
         ],
     ),
     list("", "mig_devices", &MIG_DEVICES).look(Look::Flat),
 ];
 
 const MIG_DEVICES: List<(), Facts> = List {
-    items: |asked| {
-        let devices = asked.gpu.mig_devices()?;
+    items: |context| {
+        let devices = context.gpu.mig_devices()?;
         Ok(devices.iter().map(Facts::from).collect())
     },
     empty: Empty::XmlLine("None"),
@@ -57,12 +54,12 @@ const MIG_DEVICES: List<(), Facts> = List {
         "MIG Device",
         "mig_device",
         &[
-            line("Index", "index", |asked| Ok(asked.item.index.into())),
-            line("GPU Instance ID", "gpu_instance_id", |asked| {
-                asked.item.gpu_instance.map(Value::from)
+            line("Index", "index", |context| Ok(context.item.index.into())),
+            line("GPU Instance ID", "gpu_instance_id", |context| {
+                context.item.gpu_instance.map(Value::from)
             }),
-            line("Compute Instance ID", "compute_instance_id", |asked| {
-                asked.item.compute_instance.map(Value::from)
+            line("Compute Instance ID", "compute_instance_id", |context| {
+                context.item.compute_instance.map(Value::from)
             }),
             group(
                 "Device Attributes",
@@ -75,9 +72,11 @@ const MIG_DEVICES: List<(), Facts> = List {
                 &[group(
                     "Volatile",
                     "volatile_count",
-                    &[line("SRAM Uncorrectable", "sram_uncorrectable", |asked| {
-                        asked.item.errors.map(Value::from)
-                    })],
+                    &[line(
+                        "SRAM Uncorrectable",
+                        "sram_uncorrectable",
+                        |context| context.item.errors.map(Value::from),
+                    )],
                 )],
             ),
             group("FB Memory Usage", "fb_memory_usage", MEMORY),
@@ -86,67 +85,67 @@ const MIG_DEVICES: List<(), Facts> = List {
     ),
 };
 
-fn attribute(asked: &Asked<Facts>, pick: fn(MigAttributes) -> u32) -> Reading<Value> {
-    asked.item.attributes.map(|has| pick(has).into())
+fn attribute(context: &Context<Facts>, pick: fn(MigAttributes) -> u32) -> Reading<Value> {
+    context.item.attributes.map(|has| pick(has).into())
 }
 
 const ATTRIBUTES: &[Row<Facts>] = &[
-    line("Multiprocessor count", "multiprocessor_count", |asked| {
-        attribute(asked, |has| has.multiprocessorCount)
+    line("Multiprocessor count", "multiprocessor_count", |context| {
+        attribute(context, |has| has.multiprocessorCount)
     }),
-    line("Copy Engine count", "copy_engine_count", |asked| {
-        attribute(asked, |has| has.sharedCopyEngineCount)
+    line("Copy Engine count", "copy_engine_count", |context| {
+        attribute(context, |has| has.sharedCopyEngineCount)
     }),
-    line("Encoder count", "encoder_count", |asked| {
-        attribute(asked, |has| has.sharedEncoderCount)
+    line("Encoder count", "encoder_count", |context| {
+        attribute(context, |has| has.sharedEncoderCount)
     }),
-    line("Decoder count", "decoder_count", |asked| {
-        attribute(asked, |has| has.sharedDecoderCount)
+    line("Decoder count", "decoder_count", |context| {
+        attribute(context, |has| has.sharedDecoderCount)
     }),
-    line("OFA count", "ofa_count", |asked| {
-        attribute(asked, |has| has.sharedOfaCount)
+    line("OFA count", "ofa_count", |context| {
+        attribute(context, |has| has.sharedOfaCount)
     }),
-    line("JPG count", "jpg_count", |asked| {
-        attribute(asked, |has| has.sharedJpegCount)
+    line("JPG count", "jpg_count", |context| {
+        attribute(context, |has| has.sharedJpegCount)
     }),
 ];
 
-fn memory(asked: &Asked<Facts>, pick: fn(Memory) -> Option<u64>) -> Reading<Value> {
-    pick(asked.item.memory?)
+fn memory(context: &Context<Facts>, pick: fn(Memory) -> Option<u64>) -> Reading<Value> {
+    pick(context.item.memory?)
         .map(Value::mebibytes)
         .ok_or(Missing::FUNCTION_NOT_FOUND)
 }
 
 const MEMORY: &[Row<Facts>] = &[
-    number("Total", "total", Mebibytes, |asked| {
-        memory(asked, |memory| Some(memory.total))
+    number("Total", "total", Mebibytes, |context| {
+        memory(context, |memory| Some(memory.total))
     }),
-    number("Reserved", "reserved", Mebibytes, |asked| {
-        memory(asked, |memory| memory.reserved)
+    number("Reserved", "reserved", Mebibytes, |context| {
+        memory(context, |memory| memory.reserved)
     }),
-    number("Used", "used", Mebibytes, |asked| {
-        memory(asked, |memory| Some(memory.used))
+    number("Used", "used", Mebibytes, |context| {
+        memory(context, |memory| Some(memory.used))
     }),
-    number("Free", "free", Mebibytes, |asked| {
-        memory(asked, |memory| Some(memory.free))
+    number("Free", "free", Mebibytes, |context| {
+        memory(context, |memory| Some(memory.free))
     }),
 ];
 
 const BAR1: &[Row<Facts>] = &[
-    number("Total", "total", Mebibytes, |asked| {
-        asked
+    number("Total", "total", Mebibytes, |context| {
+        context
             .item
             .bar1
             .map(|bar1| whole_mebibytes(bar1.bar1Total).into())
     }),
-    number("Used", "used", Mebibytes, |asked| {
-        asked
+    number("Used", "used", Mebibytes, |context| {
+        context
             .item
             .bar1
             .map(|bar1| whole_mebibytes(bar1.bar1Used).into())
     }),
-    number("Free", "free", Mebibytes, |asked| {
-        asked.item.bar1.map(|bar1| {
+    number("Free", "free", Mebibytes, |context| {
+        context.item.bar1.map(|bar1| {
             let [total, used] = [bar1.bar1Total, bar1.bar1Used].map(whole_mebibytes);
             total.saturating_sub(used).into()
         })

@@ -17,17 +17,18 @@ mod processes;
 mod retirement;
 mod row;
 mod samples;
-pub mod smoothing;
+mod smoothing;
 mod temperature;
-mod words;
+
+use jiff::ZonedDateTime;
 
 use crate::document::{Node, Shape};
 use crate::error::Error;
+use crate::facts::{self, Context};
 use crate::nvml::{Driver, Gpu, each};
 
-pub use row::{Asked, Form};
+pub use row::Form;
 use row::{Row, shapes};
-pub use words::power_profile;
 
 /// The words of `-d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,13 +95,23 @@ enum Full {
 pub struct Section {
     word: Option<Word>,
     full: Full,
+    /// Fields that are asked for at once, before the rows: ids and scopes.
+    ahead: &'static [(u32, u32)],
     rows: &'static [Row<()>],
+}
+
+impl Section {
+    const fn ahead(mut self, fields: &'static [(u32, u32)]) -> Self {
+        self.ahead = fields;
+        self
+    }
 }
 
 const fn always(rows: &'static [Row<()>]) -> Section {
     Section {
         word: None,
         full: Full::Always,
+        ahead: &[],
         rows,
     }
 }
@@ -137,16 +148,18 @@ const SECTIONS: &[Section] = &[
     section(Word::Ecc, Full::Always, ecc::ECC),
     section(Word::PageRetirement, Full::Always, retirement::PAGES),
     section(Word::RowRemapper, Full::Always, retirement::ROWS),
-    section(Word::Temperature, Full::Always, temperature::TEMPERATURE),
+    section(Word::Temperature, Full::Always, temperature::TEMPERATURE)
+        .ahead(facts::temperature::FIELDS),
     section(
         Word::SupportedGpuTargetTemp,
         Full::Xml,
         temperature::TARGETS,
     ),
-    section(Word::Power, Full::Always, power::GPU),
+    section(Word::Power, Full::Always, power::GPU).ahead(facts::power::FIELDS),
     section(Word::Power, Full::Never, samples::POWER),
     section(Word::Power, Full::Always, power::PARTS),
-    section(Word::PowerSmoothing, Full::Always, smoothing::SMOOTHING),
+    section(Word::PowerSmoothing, Full::Always, smoothing::SMOOTHING)
+        .ahead(facts::smoothing::FIELDS),
     section(Word::PowerProfiles, Full::Always, power::PROFILES),
     section(Word::Clock, Full::Always, clocks::CLOCKS),
     section(Word::Clock, Full::Never, samples::CLOCKS),
@@ -202,17 +215,15 @@ impl Selection {
     /// What one GPU has to say. Its questions are put one after another: NVML
     /// answers them so, and watches the PCIe link for its traffic, to which each
     /// question beside would add.
-    fn build(&self, driver: &Driver, gpu: &Gpu) -> Vec<Node> {
-        let asked = Asked {
-            form: self.form,
-            driver,
-            gpu,
-            item: (),
-        };
+    fn build(&self, context: &Context<()>) -> Vec<Node> {
         let mut nodes = Vec::new();
-        let chosen = SECTIONS.iter().filter(|section| self.has(section));
-        for row in chosen.flat_map(|section| section.rows) {
-            row.build(&asked, &mut nodes);
+        for section in SECTIONS.iter().filter(|section| self.has(section)) {
+            if !section.ahead.is_empty() {
+                context.gpu.ask_fields(section.ahead.iter().copied());
+            }
+            for row in section.rows {
+                row.build(self.form, context, &mut nodes);
+            }
         }
         nodes
     }
@@ -220,11 +231,22 @@ impl Selection {
     /// What all GPUs have to say, each with its bus id, or with its index where
     /// NVML does not tell that. They are asked side by side: NVML makes some
     /// questions wait, and each GPU for itself.
-    pub fn build_all(&self, driver: &Driver, gpus: &[Gpu]) -> Vec<(String, Vec<Node>)> {
+    pub fn build_all(
+        &self,
+        time: &ZonedDateTime,
+        driver: &Driver,
+        gpus: &[Gpu],
+    ) -> Vec<(String, Vec<Node>)> {
         each(gpus, |gpu| {
+            let context = Context {
+                time,
+                driver,
+                gpu,
+                item: &(),
+            };
             let bus_id = gpu.pci().map(|pci| pci.bus_id);
             let id = bus_id.unwrap_or_else(|_| gpu.index().to_string());
-            (id, self.build(driver, gpu))
+            (id, self.build(&context))
         })
     }
 }

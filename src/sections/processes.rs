@@ -1,10 +1,12 @@
 //! Processes: those that run, and those that the driver keeps accounts of.
 
-use super::row::{Asked, Empty, Form, List, Row, group, line, list, number};
+use super::row::{Empty, List, Row, group, line, list, number};
 use crate::document::Look;
-use crate::nvml::{Accounted, Missing, Reading, Running};
+use crate::facts::processes::{self, Account};
+use crate::facts::{Context, modes};
+use crate::nvml::{Missing, Reading, Running};
 use crate::value::Unit::{Mebibytes, Milliseconds, Percent};
-use crate::value::{Value, enabled, whole_mebibytes};
+use crate::value::Value;
 
 /// A running process and its name, or why a list of them cannot be read.
 struct Process {
@@ -15,13 +17,13 @@ struct Process {
 pub const PROCESSES: &[Row<()>] = &[list("Processes", "processes", &RUNNING).look(Look::Narrow)];
 
 const RUNNING: List<(), Process> = List {
-    items: |asked| {
-        let running = asked.gpu.processes()?;
+    items: |context| {
+        let running = context.gpu.processes()?;
         Ok(running
             .into_iter()
             .map(|running| Process {
                 running,
-                name: running.and_then(|it| asked.driver.process_name(it.context.pid)),
+                name: running.and_then(|it| context.driver.process_name(it.context.pid)),
             })
             // It has ended since, or it is not of this container.
             .filter(|process| process.name != Err(Missing::NOT_FOUND))
@@ -32,51 +34,49 @@ const RUNNING: List<(), Process> = List {
         "",
         "process_info",
         &[
-            line("GPU instance ID", "gpu_instance_id", |asked| {
-                let instance = asked.item.running?.context.gpu_instance;
+            line("GPU instance ID", "gpu_instance_id", |context| {
+                let instance = context.item.running?.context.gpu_instance;
                 instance.map(Value::from).ok_or(Missing::NotSupported)
             }),
-            line("Compute instance ID", "compute_instance_id", |asked| {
-                let instance = asked.item.running?.context.compute_instance;
+            line("Compute instance ID", "compute_instance_id", |context| {
+                let instance = context.item.running?.context.compute_instance;
                 instance.map(Value::from).ok_or(Missing::NotSupported)
             }),
-            line("Process ID", "pid", |asked| {
-                Ok(asked.item.running?.context.pid.into())
+            line("Process ID", "pid", |context| {
+                Ok(context.item.running?.context.pid.into())
             }),
-            line("    Type", "type", |asked| {
-                Ok(Value::word(asked.item.running?.kind()))
+            line("    Type", "type", |context| {
+                Ok(Value::word(context.item.running?.kind()))
             }),
-            line("    Name", "process_name", |asked| {
-                asked.item.name.clone().map(Value::from)
+            line("    Name", "process_name", |context| {
+                context.item.name.clone().map(Value::from)
             }),
-            number("    Used GPU Memory", "used_memory", Mebibytes, used_memory),
+            number("    Used GPU Memory", "", Mebibytes, used_memory_or_words),
+            number("", "used_memory", Mebibytes, used_memory),
         ],
     ),
 };
 
-fn used_memory(asked: &Asked<Process>) -> Reading<Value> {
-    match (asked.item.running?.context.memory, asked.form) {
-        (Err(Missing::NotSupported), Form::Text) => {
+/// Where NVML does not know it, as on Windows, text says so in words.
+fn used_memory_or_words(context: &Context<Process>) -> Reading<Value> {
+    match used_memory(context) {
+        Err(Missing::NotSupported) if context.item.running.is_ok() => {
             Ok(Value::word("Not available in WDDM driver model"))
         }
-        (memory, _) => memory.map(|bytes| whole_mebibytes(bytes).into()),
+        memory => memory,
     }
 }
 
-/// A process that the driver keeps account of.
-struct Account {
-    pid: u32,
-    stats: Reading<Accounted>,
+fn used_memory(context: &Context<Process>) -> Reading<Value> {
+    processes::memory(context.item.running?.context.memory)
 }
 
 pub const ACCOUNTING: &[Row<()>] = &[
-    line("Accounting Mode", "accounting_mode", |asked| {
-        asked.gpu.accounting().map(enabled)
-    }),
+    line("Accounting Mode", "accounting_mode", modes::accounting),
     line(
         "Accounting Mode Buffer Size",
         "accounting_mode_buffer_size",
-        |asked| asked.gpu.accounting_buffer_size().map(Value::from),
+        modes::accounting_buffer_size,
     ),
 ];
 
@@ -84,11 +84,14 @@ pub const ACCOUNTED: &[Row<()>] = &[list(
     "Accounted Processes",
     "accounted_processes",
     &List {
-        items: |asked: &Asked<()>| {
-            let accounts = asked.gpu.accounted()?;
+        items: |context: &Context<()>| {
+            let accounts = context.gpu.accounted()?;
             let accounts = accounts.into_iter();
             Ok(accounts
-                .map(|(pid, stats)| Account { pid, stats })
+                .map(|(pid, stats)| Account {
+                    pid: Ok(pid),
+                    stats,
+                })
                 .collect())
         },
         empty: Empty::Word("None"),
@@ -100,31 +103,26 @@ const ACCOUNT: Row<Account> = group(
     "",
     "accounted_process_info",
     &[
-        line("Process ID", "pid", |asked| Ok(asked.item.pid.into())),
-        number("    GPU Utilization", "gpu_util", Percent, |asked| {
-            known(asked.item.stats?.gpu)
-        }),
-        number("    Memory Utilization", "memory_util", Percent, |asked| {
-            known(asked.item.stats?.memory)
-        }),
+        line("Process ID", "pid", processes::account_pid),
+        number(
+            "    GPU Utilization",
+            "gpu_util",
+            Percent,
+            processes::account_gpu,
+        ),
+        number(
+            "    Memory Utilization",
+            "memory_util",
+            Percent,
+            processes::account_memory,
+        ),
         number(
             "    Max memory usage",
             "max_memory_usage",
             Mebibytes,
-            |asked| {
-                let most = asked.item.stats?.most_memory;
-                most.map(Value::mebibytes).ok_or(Missing::NotSupported)
-            },
+            processes::account_most_memory,
         ),
-        number("    Time", "time", Milliseconds, |asked| {
-            Ok(asked.item.stats?.time.into())
-        }),
-        line("    Is Running", "is_running", |asked| {
-            Ok(u32::from(asked.item.stats?.running).into())
-        }),
+        number("    Time", "time", Milliseconds, processes::account_time),
+        line("    Is Running", "is_running", processes::account_running),
     ],
 );
-
-fn known(percent: Option<u32>) -> Reading<Value> {
-    percent.map(Value::from).ok_or(Missing::NotSupported)
-}

@@ -1,140 +1,93 @@
 //! Memory taken out of use: pages on boards before Ampere, rows since.
 
-use jiff::Timestamp;
-
-use super::row::{Asked, Empty, List, Row, group, group_or_word, line, list, number};
-use crate::clock;
-use crate::nvml::{Missing, Reading, RemappedRows, RemappedRowsByUse};
+use super::row::{Empty, List, Row, group, group_or_word, line, list, number};
+use crate::facts::retirement::{self, RetiredPage};
 use crate::value::Unit::Banks;
-use crate::value::{Value, date, yes};
-
-const SINGLE_BIT: u32 = 0;
-const DOUBLE_BIT: u32 = 1;
-
-/// A page: its address, and when it was retired, seconds since 1970.
-struct Page {
-    address: u64,
-    time: u64,
-}
 
 pub const PAGES: &[Row<()>] = &[group(
     "Retired Pages",
     "retired_pages",
     &[
-        line("Single Bit ECC", "", |asked| count(asked, SINGLE_BIT)),
+        line("Single Bit ECC", "", retirement::single_bit_count),
         group(
             "",
             "multiple_single_bit_retirement",
             &[
-                line("", "retired_count", |asked| count(asked, SINGLE_BIT)),
+                line("", "retired_count", retirement::single_bit_count),
                 list("", "retired_pagelist", &SINGLE_BIT_PAGES),
             ],
         ),
-        line("Double Bit ECC", "", |asked| count(asked, DOUBLE_BIT)),
+        line("Double Bit ECC", "", retirement::double_bit_count),
         group(
             "",
             "double_bit_retirement",
             &[
-                line("", "retired_count", |asked| count(asked, DOUBLE_BIT)),
+                line("", "retired_count", retirement::double_bit_count),
                 list("", "retired_pagelist", &DOUBLE_BIT_PAGES),
             ],
         ),
-        line("Pending Page Blacklist", "pending_blacklist", |asked| {
-            asked.gpu.retirement_pending().map(yes)
-        }),
-        line("", "pending_retirement", |asked| {
-            asked.gpu.retirement_pending().map(yes)
-        }),
+        line(
+            "Pending Page Blacklist",
+            "pending_blacklist",
+            retirement::pending,
+        ),
+        line("", "pending_retirement", retirement::pending),
     ],
 )];
 
-fn count(asked: &Asked<()>, cause: u32) -> Reading<Value> {
-    let pages = asked.gpu.retired_pages(cause)?;
-    Ok(pages.len().into())
-}
-
-fn pages(asked: &Asked<()>, cause: u32) -> Reading<Vec<Page>> {
-    let pages = asked.gpu.retired_pages(cause)?;
-    Ok(pages
-        .into_iter()
-        .map(|(address, time)| Page { address, time })
-        .collect())
-}
-
-const SINGLE_BIT_PAGES: List<(), Page> = List {
-    items: |asked| pages(asked, SINGLE_BIT),
+const SINGLE_BIT_PAGES: List<(), RetiredPage> = List {
+    items: |context| retirement::pages(context.gpu, retirement::SINGLE_BIT),
     empty: Empty::Heading,
     row: PAGE,
 };
 
-const DOUBLE_BIT_PAGES: List<(), Page> = List {
-    items: |asked| pages(asked, DOUBLE_BIT),
+const DOUBLE_BIT_PAGES: List<(), RetiredPage> = List {
+    items: |context| retirement::pages(context.gpu, retirement::DOUBLE_BIT),
     empty: Empty::Heading,
     row: PAGE,
 };
 
-const PAGE: Row<Page> = group(
+const PAGE: Row<RetiredPage> = group(
     "",
     "retired_page",
     &[
-        line("", "retired_page_address", |asked| {
-            Ok(format!("{:#018x}", asked.item.address).into())
-        }),
-        line::<Page>("", "retired_page_timestamp", |asked| {
-            Ok(retired_on(asked.item.time))
-        })
-        // The driver does not know it of every page.
-        .on(|asked| asked.item.time != 0),
+        line("", "retired_page_address", retirement::address),
+        line("", "retired_page_timestamp", retirement::time)
+            // The driver does not know it of every page.
+            .on(|context| context.item.time != Ok(0)),
     ],
 );
-
-/// A local time; one out of this world as it came.
-fn retired_on(seconds: u64) -> Value {
-    let time = i64::try_from(seconds)
-        .ok()
-        .and_then(|seconds| Timestamp::from_second(seconds).ok());
-    match time {
-        Some(time) => date(&time.to_zoned_datetime(clock::zone())).into(),
-        None => seconds.into(),
-    }
-}
 
 pub const ROWS: &[Row<()>] = &[group_or_word(
     "Remapped Rows",
     "remapped_rows",
-    |asked| rows(asked, |_| (), |_| ()),
+    retirement::has_rows,
     &[
-        line("Correctable Error", "remapped_row_corr", |asked| {
-            let count = rows(asked, |rows| rows.correctable, |rows| rows.correctable)?;
-            Ok(count.into())
-        }),
+        line(
+            "Correctable Error",
+            "remapped_row_corr",
+            retirement::correctable_rows,
+        ),
         line(
             "Inactive Correctable Error",
             "remapped_row_corr_inactive",
-            |asked| {
-                let rows = asked.gpu.remapped_rows_by_use()?;
-                Ok(rows.correctable_inactive.into())
-            },
+            retirement::inactive_correctable_rows,
         ),
-        line("Uncorrectable Error", "remapped_row_unc", |asked| {
-            let count = rows(asked, |rows| rows.uncorrectable, |rows| rows.uncorrectable)?;
-            Ok(count.into())
-        }),
+        line(
+            "Uncorrectable Error",
+            "remapped_row_unc",
+            retirement::uncorrectable_rows,
+        ),
         line(
             "Inactive Uncorrectable Error",
             "remapped_row_unc_inactive",
-            |asked| {
-                let rows = asked.gpu.remapped_rows_by_use()?;
-                Ok(rows.uncorrectable_inactive.into())
-            },
+            retirement::inactive_uncorrectable_rows,
         ),
-        line("Pending", "remapped_row_pending", |asked| {
-            rows(asked, |rows| rows.pending != 0, |rows| rows.pending).map(yes)
-        }),
+        line("Pending", "remapped_row_pending", retirement::rows_pending),
         line(
             "Remapping Failure Occurred",
             "remapped_row_failure",
-            |asked| rows(asked, |rows| rows.failure != 0, |rows| rows.failure).map(yes),
+            retirement::rows_failure,
         ),
         group(
             "Bank Remap Availability Histogram",
@@ -144,44 +97,35 @@ pub const ROWS: &[Row<()>] = &[group_or_word(
     ],
 )];
 
-/// A fact about remapped rows; drivers before R580 do not tell apart what is in use.
-fn rows<T>(
-    asked: &Asked<()>,
-    by_use: fn(RemappedRowsByUse) -> T,
-    all: fn(RemappedRows) -> T,
-) -> Reading<T> {
-    match asked.gpu.remapped_rows_by_use() {
-        Err(Missing::FUNCTION_NOT_FOUND) => asked.gpu.remapped_rows().map(all),
-        rows => rows.map(by_use),
-    }
-}
-
 const HISTOGRAM: &[Row<()>] = &[
-    number("Max", "row_remapper_histogram_max", Banks, |asked| {
-        asked.gpu.remapper_histogram().map(|banks| banks.max.into())
-    }),
-    number("High", "row_remapper_histogram_high", Banks, |asked| {
-        asked
-            .gpu
-            .remapper_histogram()
-            .map(|banks| banks.high.into())
-    }),
+    number(
+        "Max",
+        "row_remapper_histogram_max",
+        Banks,
+        retirement::banks_max,
+    ),
+    number(
+        "High",
+        "row_remapper_histogram_high",
+        Banks,
+        retirement::banks_high,
+    ),
     number(
         "Partial",
         "row_remapper_histogram_partial",
         Banks,
-        |asked| {
-            let banks = asked.gpu.remapper_histogram()?;
-            Ok(banks.partial.into())
-        },
+        retirement::banks_partial,
     ),
-    number("Low", "row_remapper_histogram_low", Banks, |asked| {
-        asked.gpu.remapper_histogram().map(|banks| banks.low.into())
-    }),
-    number("None", "row_remapper_histogram_none", Banks, |asked| {
-        asked
-            .gpu
-            .remapper_histogram()
-            .map(|banks| banks.none.into())
-    }),
+    number(
+        "Low",
+        "row_remapper_histogram_low",
+        Banks,
+        retirement::banks_low,
+    ),
+    number(
+        "None",
+        "row_remapper_histogram_none",
+        Banks,
+        retirement::banks_none,
+    ),
 ];

@@ -2,7 +2,8 @@
 //! comes from.
 
 use crate::document::{Content as Answer, Look, Node, Shape, ShapeContent, Times};
-use crate::nvml::{Driver, Gpu, Missing, Reading};
+use crate::facts::Context;
+use crate::nvml::Reading;
 use crate::value::{Unit, Value};
 
 /// What a report is for.
@@ -14,29 +15,6 @@ pub enum Form {
     Xml,
 }
 
-/// What a row is asked about.
-pub struct Asked<'a, T> {
-    /// Only what this form shows is asked.
-    pub form: Form,
-    /// The driver.
-    pub driver: &'a Driver,
-    /// The GPU.
-    pub gpu: &'a Gpu<'a>,
-    /// The process, the page, ...; `()` where the row is about the GPU.
-    pub item: T,
-}
-
-impl<T> Asked<'_, T> {
-    /// Of a GPU that is lost or waits for a reset, that it is or does: also for
-    /// what NVML has no question for.
-    pub fn reachable(&self) -> Reading<()> {
-        match self.gpu.performance_state() {
-            Err(gone @ (Missing::GPU_IS_LOST | Missing::RESET_REQUIRED)) => Err(gone),
-            _ => Ok(()),
-        }
-    }
-}
-
 /// One row: a line, a heading with rows under it, or as many of them as there
 /// are items.
 pub struct Row<T: 'static> {
@@ -46,19 +24,19 @@ pub struct Row<T: 'static> {
     /// The same for XML.
     tag: &'static str,
     /// Whether this GPU has it at all; without it every GPU has.
-    on: Option<fn(&Asked<T>) -> bool>,
+    on: Option<fn(&Context<T>) -> bool>,
     content: Content<T>,
     look: Look,
 }
 
 enum Content<T: 'static> {
-    Value(Unit, fn(&Asked<T>) -> Reading<Value>),
+    Value(Unit, fn(&Context<T>) -> Reading<Value>),
     Group(Option<Readable<T>>, &'static [Row<T>]),
     List(&'static dyn Each<T>),
 }
 
 /// Whether a group's rows can be read; else one word stands in their place.
-type Readable<T> = fn(&Asked<T>) -> Reading<()>;
+type Readable<T> = fn(&Context<T>) -> Reading<()>;
 
 impl<T> Clone for Row<T> {
     fn clone(&self) -> Self {
@@ -80,7 +58,7 @@ impl<T> Copy for Content<T> {}
 pub const fn line<T>(
     label: &'static str,
     tag: &'static str,
-    get: fn(&Asked<T>) -> Reading<Value>,
+    get: fn(&Context<T>) -> Reading<Value>,
 ) -> Row<T> {
     number(label, tag, Unit::None, get)
 }
@@ -90,7 +68,7 @@ pub const fn number<T>(
     label: &'static str,
     tag: &'static str,
     unit: Unit,
-    get: fn(&Asked<T>) -> Reading<Value>,
+    get: fn(&Context<T>) -> Reading<Value>,
 ) -> Row<T> {
     row(label, tag, Content::Value(unit, get))
 }
@@ -127,7 +105,7 @@ const fn row<T>(label: &'static str, tag: &'static str, content: Content<T>) -> 
 
 impl<T> Row<T> {
     /// Only for GPUs that have it.
-    pub const fn on(mut self, has: fn(&Asked<T>) -> bool) -> Self {
+    pub const fn on(mut self, has: fn(&Context<T>) -> bool) -> Self {
         self.on = Some(has);
         self
     }
@@ -139,28 +117,29 @@ impl<T> Row<T> {
     }
 
     /// Asks what this form shows, and appends the answer.
-    pub fn build(&self, asked: &Asked<T>, into: &mut Vec<Node>) {
-        let name = match asked.form {
+    pub fn build(&self, form: Form, context: &Context<T>, into: &mut Vec<Node>) {
+        let name = match form {
             Form::Text => self.label,
             Form::Xml => self.tag,
         };
         let is_line = matches!(self.content, Content::Value(..));
-        if is_line && name.is_empty() || self.on.is_some_and(|has| !has(asked)) {
+        if is_line && name.is_empty() || self.on.is_some_and(|has| !has(context)) {
             return;
         }
         let content = match self.content {
-            Content::Value(unit, get) => Answer::Leaf(get(asked), unit),
+            Content::Value(unit, get) => Answer::Leaf(get(context), unit),
             Content::Group(readable, rows) => {
-                match readable.map_or(Ok(()), |readable| readable(asked)) {
+                match readable.map_or(Ok(()), |readable| readable(context)) {
                     Ok(()) => {
                         let mut nodes = Vec::new();
-                        rows.iter().for_each(|row| row.build(asked, &mut nodes));
+                        rows.iter()
+                            .for_each(|row| row.build(form, context, &mut nodes));
                         Answer::Group(nodes)
                     }
                     Err(missing) => Answer::Leaf(Err(missing), Unit::None),
                 }
             }
-            Content::List(each) => each.build(asked, !name.is_empty()),
+            Content::List(each) => each.build(form, context, !name.is_empty()),
         };
         into.push(Node {
             label: self.label.into(),
@@ -207,7 +186,7 @@ pub fn shapes<T>(rows: &[Row<T>]) -> Vec<Shape> {
 pub trait Each<T>: Sync {
     /// Asks for the items, and each of them for its row. Under a heading, one
     /// word says why there are none; without, one row does.
-    fn build(&self, asked: &Asked<T>, headed: bool) -> Answer;
+    fn build(&self, form: Form, context: &Context<T>, headed: bool) -> Answer;
     /// What one item's row can be.
     fn shape(&self) -> Option<Shape>;
 }
@@ -215,7 +194,7 @@ pub trait Each<T>: Sync {
 /// A list of `U`s, of a `T`.
 pub struct List<T: 'static, U: 'static> {
     /// The items.
-    pub items: fn(&Asked<T>) -> Reading<Vec<U>>,
+    pub items: fn(&Context<T>) -> Reading<Vec<U>>,
     /// What stands where there are none.
     pub empty: Empty,
     /// One item's row.
@@ -236,8 +215,8 @@ pub enum Empty {
 }
 
 impl<T, U> Each<T> for List<T, U> {
-    fn build(&self, asked: &Asked<T>, headed: bool) -> Answer {
-        let items = match (self.items)(asked) {
+    fn build(&self, form: Form, context: &Context<T>, headed: bool) -> Answer {
+        let items = match (self.items)(context) {
             Ok(items) => items,
             Err(missing) if headed => return Answer::Leaf(Err(missing), Unit::None),
             Err(missing) => {
@@ -248,7 +227,7 @@ impl<T, U> Each<T> for List<T, U> {
         };
         let mut nodes = Vec::new();
         if items.is_empty() {
-            match (self.empty, asked.form) {
+            match (self.empty, form) {
                 (Empty::Word(word), Form::Text) | (Empty::WordInBoth(word), _) => {
                     return Answer::Leaf(Ok(Value::word(word)), Unit::None);
                 }
@@ -258,14 +237,8 @@ impl<T, U> Each<T> for List<T, U> {
                 _ => {}
             }
         }
-        for item in items {
-            let asked = Asked {
-                form: asked.form,
-                driver: asked.driver,
-                gpu: asked.gpu,
-                item,
-            };
-            self.row.build(&asked, &mut nodes);
+        for item in &items {
+            self.row.build(form, &context.about(item), &mut nodes);
         }
         Answer::Group(nodes)
     }

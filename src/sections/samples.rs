@@ -1,6 +1,7 @@
 //! What the driver sampled lately, in five numbers.
 
-use super::row::{Asked, Row, group, number};
+use super::row::{Row, group, number};
+use crate::facts::Context;
 use crate::nvml::{Missing, Reading, Sample};
 use crate::value::Unit::{Megahertz, Percent, Seconds, Watts};
 use crate::value::{Unit, Value};
@@ -51,8 +52,8 @@ impl Digest {
     }
 }
 
-fn digest(asked: &Asked<()>, which: u32) -> Reading<Digest> {
-    Digest::of(&asked.gpu.samples(which)?).ok_or(Missing::NOT_FOUND)
+fn digest(context: &Context<()>, which: u32) -> Reading<Digest> {
+    Digest::of(&context.gpu.samples(which)?).ok_or(Missing::NOT_FOUND)
 }
 
 /// A number without a fraction, which is cut.
@@ -67,20 +68,20 @@ macro_rules! samples {
             $label,
             "",
             &[
-                number("Duration", "", Seconds, |asked| {
-                    digest(asked, $which).map(|digest| Value::Hundredths(digest.seconds))
+                number("Duration", "", Seconds, |context| {
+                    digest(context, $which).map(|digest| Value::Hundredths(digest.seconds))
                 }),
-                number("Number of Samples", "", Unit::None, |asked| {
-                    digest(asked, $which).map(|digest| digest.number.into())
+                number("Number of Samples", "", Unit::None, |context| {
+                    digest(context, $which).map(|digest| digest.number.into())
                 }),
-                number("Max", "", $unit, |asked| {
-                    digest(asked, $which).map(|digest| $value(digest.max))
+                number("Max", "", $unit, |context| {
+                    digest(context, $which).map(|digest| $value(digest.max))
                 }),
-                number("Min", "", $unit, |asked| {
-                    digest(asked, $which).map(|digest| $value(digest.min))
+                number("Min", "", $unit, |context| {
+                    digest(context, $which).map(|digest| $value(digest.min))
                 }),
-                number("Avg", "", $unit, |asked| {
-                    digest(asked, $which).map(|digest| $value(digest.average))
+                number("Avg", "", $unit, |context| {
+                    digest(context, $which).map(|digest| $value(digest.average))
                 }),
             ],
         )

@@ -1,55 +1,19 @@
 //! Power smoothing, which keeps the draw from jumping (Blackwell and later).
 
-use super::row::{Asked, Row, group, group_or_word, line, number};
+use super::row::{Row, group, group_or_word, line, number};
+use crate::facts::Context;
+use crate::facts::smoothing::{CURRENT_PROFILE, is_on, percent, plain, rate};
 use crate::nvml::{FieldNumber, Reading};
 use crate::value::Unit::{Milliseconds, Watts};
-use crate::value::{Unit, Value, enabled, yes};
+use crate::value::{Unit, enabled, yes};
 
 const PLAIN: Unit = Unit::None;
 
-/// `NVML_FI_PWR_SMOOTHING_ENABLED`; the others are up to 268 and from 275 to 288.
+/// `NVML_FI_PWR_SMOOTHING_ENABLED`.
 const ENABLED: u32 = 251;
 
-/// The profile in use, as the scope of a question.
-const CURRENT_PROFILE: u32 = 5;
-
-/// A field of power smoothing; all come with the first of them.
-fn field(asked: &Asked<()>, id: u32) -> Reading<FieldNumber> {
-    let fields = (ENABLED..=268).chain(275..=288);
-    asked.gpu.ask_fields(fields.map(|id| (id, CURRENT_PROFILE)));
-    asked.gpu.field(id, CURRENT_PROFILE)
-}
-
-/// A number; watts come as floating-point numbers.
-pub fn plain(number: FieldNumber) -> Value {
-    match number {
-        FieldNumber::Whole(number) => number.into(),
-        FieldNumber::Real(number) => Value::Hundredths(number),
-    }
-}
-
-/// Percent, with so many decimals.
-pub fn percent(number: FieldNumber, decimals: usize) -> Value {
-    format!("{:.decimals$}%", real(number)).into()
-}
-
-/// Watts a second, of which NVML tells thousandths.
-pub fn rate(number: FieldNumber) -> Value {
-    format!("{:.2} W/s", real(number) / 1000.0).into()
-}
-
-fn real(number: FieldNumber) -> f64 {
-    match number {
-        FieldNumber::Whole(number) => number as f64,
-        FieldNumber::Real(number) => number,
-    }
-}
-
-fn flag(asked: &Asked<()>, id: u32) -> Reading<bool> {
-    Ok(match field(asked, id)? {
-        FieldNumber::Whole(number) => number != 0,
-        FieldNumber::Real(number) => number != 0.0,
-    })
+fn field(context: &Context<()>, id: u32) -> Reading<FieldNumber> {
+    context.gpu.field(id, CURRENT_PROFILE)
 }
 
 /// One row a number: label, tag, unit and how it is read, `NVML_FI_PWR_SMOOTHING_*`.
@@ -61,20 +25,22 @@ macro_rules! rows {
 
 macro_rules! row {
     ($label:literal, $tag:expr, Percent, $id:literal) => {
-        line($label, $tag, |asked| {
-            field(asked, $id).map(|number| percent(number, 2))
+        line($label, $tag, |context| {
+            field(context, $id).map(|number| percent(number, 2))
         })
     };
     ($label:literal, $tag:expr, FinePercent, $id:literal) => {
-        line($label, $tag, |asked| {
-            field(asked, $id).map(|number| percent(number, 12))
+        line($label, $tag, |context| {
+            field(context, $id).map(|number| percent(number, 12))
         })
     };
     ($label:literal, $tag:expr, Rate, $id:literal) => {
-        line($label, $tag, |asked| field(asked, $id).map(rate))
+        line($label, $tag, |context| field(context, $id).map(rate))
     };
     ($label:literal, $tag:expr, $unit:ident, $id:literal) => {
-        number($label, $tag, $unit, |asked| field(asked, $id).map(plain))
+        number($label, $tag, $unit, |context| {
+            field(context, $id).map(plain)
+        })
     };
 }
 
@@ -82,23 +48,23 @@ pub const SMOOTHING: &[Row<()>] = &[group_or_word(
     "Power Smoothing",
     "power_smoothing",
     // A board without it, and a user who may not know, have one line.
-    |asked| field(asked, ENABLED).map(|_| ()),
+    |context| field(context, ENABLED).map(|_| ()),
     &[
-        line("Enabled", "power_smoothing_enabled", |asked| {
-            flag(asked, ENABLED).map(yes)
+        line("Enabled", "power_smoothing_enabled", |context| {
+            is_on(context, ENABLED).map(yes)
         }),
         line(
             "Delayed Power Smoothing Supported",
             "power_smoothing_delayed_power_smoothing_supported",
-            |asked| flag(asked, 280).map(yes),
+            |context| is_on(context, 280).map(yes),
         ),
-        line("Privilege Level", "power_smoothing_priv_level", |asked| {
-            field(asked, 252).map(plain)
+        line("Privilege Level", "power_smoothing_priv_level", |context| {
+            field(context, 252).map(plain)
         }),
         line(
             "Immediate Ramp Down",
             "power_smoothing_imm_ramp_down",
-            |asked| flag(asked, 253).map(enabled),
+            |context| is_on(context, 253).map(enabled),
         ),
         group("", "", LIMITS),
         group(
@@ -109,7 +75,7 @@ pub const SMOOTHING: &[Row<()>] = &[group_or_word(
         line(
             "Active Preset Profile Number",
             "power_smoothing_active_profile",
-            |asked| field(asked, 264).map(plain),
+            |context| field(context, 264).map(plain),
         ),
         group(
             "Admin Overrides",

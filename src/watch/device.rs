@@ -3,8 +3,9 @@
 use std::cell::Cell;
 
 use super::{Column, Set, column};
-use crate::nvml::{Clock, Gpu, Missing, Reading, Violation};
-use crate::value::{Value, mebibytes, whole_mebibytes};
+use crate::facts::{clocks, ecc, load, memory, pcie, temperature};
+use crate::nvml::{Gpu, Missing, Reading, Violation};
+use crate::value::Value;
 
 /// The columns, by the letter of `-s`.
 pub const DEVICE: &[Set<PowerViolation>] = &[
@@ -20,104 +21,72 @@ pub const DEVICE: &[Set<PowerViolation>] = &[
 const WIDTH: usize = 6;
 
 const POWER: &[Column<PowerViolation>] = &[
-    column("pwr", "W", WIDTH, |row| {
-        row.gpu
+    column("pwr", "W", WIDTH, |context| {
+        context
+            .gpu
             .power_usage()
             .map(|milliwatts| (milliwatts / 1000).into())
     }),
-    column("gtemp", "C", WIDTH, |row| {
-        row.gpu.temperature().map(Value::from)
-    }),
-    column("mtemp", "C", WIDTH, |row| {
-        const MEMORY_TEMP: u32 = 82;
-        row.gpu.field_number(MEMORY_TEMP, 0).map(Value::from)
-    }),
+    column("gtemp", "C", WIDTH, temperature::gpu),
+    column("mtemp", "C", WIDTH, temperature::memory),
 ];
 
 const UTILIZATION: &[Column<PowerViolation>] = &[
-    column("sm", "%", WIDTH, |row| {
-        row.gpu.utilization().map(|busy| busy.gpu.into())
-    }),
-    column("mem", "%", WIDTH, |row| {
-        row.gpu.utilization().map(|busy| busy.memory.into())
-    }),
-    column("enc", "%", WIDTH, |row| {
-        row.gpu.encoder_utilization().map(Value::from)
-    }),
-    column("dec", "%", WIDTH, |row| {
-        row.gpu.decoder_utilization().map(Value::from)
-    }),
-    column("jpg", "%", WIDTH, |row| {
-        row.gpu.jpeg_utilization().map(Value::from)
-    }),
-    column("ofa", "%", WIDTH, |row| {
-        row.gpu.ofa_utilization().map(Value::from)
-    }),
+    column("sm", "%", WIDTH, load::gpu),
+    column("mem", "%", WIDTH, load::memory),
+    column("enc", "%", WIDTH, load::encoder),
+    column("dec", "%", WIDTH, load::decoder),
+    column("jpg", "%", WIDTH, load::jpeg),
+    column("ofa", "%", WIDTH, load::ofa),
 ];
 
 const CLOCKS: &[Column<PowerViolation>] = &[
-    column("mclk", "MHz", WIDTH, |row| {
-        row.gpu.clock(Clock::Memory).map(Value::from)
-    }),
-    column("pclk", "MHz", WIDTH, |row| {
-        row.gpu.clock(Clock::SM).map(Value::from)
-    }),
+    column("mclk", "MHz", WIDTH, clocks::memory),
+    column("pclk", "MHz", WIDTH, clocks::sm),
 ];
 
 const VIOLATIONS: &[Column<PowerViolation>] = &[
-    column("pviol", "%", WIDTH, |row| {
-        row.item.since_last(row.gpu).map(Value::from)
+    column("pviol", "%", WIDTH, |context| {
+        context.item.since_last(context.gpu).map(Value::from)
     }),
     // The real tool asks a function of the library that has no name; this is what
     // NVML tells of the same.
-    column("tviol", "bool", WIDTH, |row| {
+    column("tviol", "bool", WIDTH, |context| {
         const THERMAL: u64 = 0x20 | 0x40;
-        let reasons = row.gpu.clocks_reasons()?;
+        let reasons = context.gpu.clocks_reasons()?;
         Ok(u32::from(reasons & THERMAL != 0).into())
     }),
 ];
 
 const MEMORY: &[Column<PowerViolation>] = &[
-    column("fb", "MB", WIDTH, |row| {
-        row.gpu.memory().map(|fb| mebibytes(fb.used).into())
-    }),
-    column("bar1", "MB", WIDTH, |row| {
-        row.gpu
-            .bar1()
-            .map(|bar1| whole_mebibytes(bar1.bar1Used).into())
-    }),
-    column("ccpm", "MB", WIDTH, |row| {
-        row.gpu
-            .protected_memory()
-            .map(|protected| mebibytes(protected.used).into())
-    }),
+    column("fb", "MB", WIDTH, memory::used),
+    column("bar1", "MB", WIDTH, memory::bar1_used),
+    column("ccpm", "MB", WIDTH, memory::protected_used),
 ];
 
-const CORRECTED: u32 = 0;
-const UNCORRECTED: u32 = 1;
-
 const ERRORS: &[Column<PowerViolation>] = &[
-    column("sbecc", "errs", WIDTH, |row| errors(row.gpu, CORRECTED)),
-    column("dbecc", "errs", WIDTH, |row| errors(row.gpu, UNCORRECTED)),
-    column("pci", "errs", WIDTH, |row| {
-        row.gpu.pcie_replays().map(Value::from)
+    column("sbecc", "errs", WIDTH, |context| {
+        errors(context.gpu, ecc::CORRECTED)
     }),
+    column("dbecc", "errs", WIDTH, |context| {
+        errors(context.gpu, ecc::UNCORRECTED)
+    }),
+    column("pci", "errs", WIDTH, pcie::replays),
 ];
 
 const TRAFFIC: &[Column<PowerViolation>] = &[
-    column("rxpci", "MB/s", WIDTH, |row| {
-        traffic(row.gpu, |(_, received)| received)
+    column("rxpci", "MB/s", WIDTH, |context| {
+        traffic(context.gpu, |(_, received)| received)
     }),
-    column("txpci", "MB/s", WIDTH, |row| {
-        traffic(row.gpu, |(sent, _)| sent)
+    column("txpci", "MB/s", WIDTH, |context| {
+        traffic(context.gpu, |(sent, _)| sent)
     }),
 ];
 
 /// Memory errors since the driver was loaded, where ECC is on to count them.
 fn errors(gpu: &Gpu, kind: u32) -> Reading<Value> {
-    const VOLATILE: u32 = 0;
     match gpu.ecc()? {
-        (true, _) => gpu.total_errors(kind, VOLATILE).map(Value::from),
+        (true, _) => gpu.total_errors(kind, ecc::VOLATILE).map(Value::from),
         (false, _) => Err(Missing::NotSupported),
     }
 }

@@ -9,7 +9,8 @@ mod sessions;
 use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::nvml::{Gpu, Reading};
+use crate::facts::Context;
+use crate::nvml::Reading;
 use crate::value::Value;
 
 pub use device::{DEVICE, PowerViolation};
@@ -22,15 +23,7 @@ pub struct Column<T> {
     /// What it is headed.
     pub heading: Heading,
     /// Asks NVML for it.
-    pub get: fn(&Row<T>) -> Reading<Value>,
-}
-
-/// What one line is about.
-pub struct Row<'a, T> {
-    /// The GPU.
-    pub gpu: &'a Gpu<'a>,
-    /// The process, the session, what is kept of the GPU from line to line.
-    pub item: &'a T,
+    pub get: fn(&Context<T>) -> Reading<Value>,
 }
 
 /// The two lines above a column, and its width in characters.
@@ -74,7 +67,7 @@ const fn column<T>(
     name: &'static str,
     unit: &'static str,
     width: usize,
-    get: fn(&Row<T>) -> Reading<Value>,
+    get: fn(&Context<T>) -> Reading<Value>,
 ) -> Column<T> {
     Column {
         heading: heading(name, unit, width),

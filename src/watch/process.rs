@@ -33,34 +33,41 @@ pub const PROCESS: &[Set<Process>] = &[('u', UTILIZATION), ('m', MEMORY)];
 const WIDTH: usize = 6;
 
 const UTILIZATION: &[Column<Process>] = &[
-    column("sm", "%", WIDTH, |row| {
-        row.item.load.and_then(|load| computed(load, load.sm))
+    column("sm", "%", WIDTH, |context| {
+        context.item.load.and_then(|load| computed(load, load.sm))
     }),
-    column("mem", "%", WIDTH, |row| {
-        row.item.load.and_then(|load| computed(load, load.memory))
+    column("mem", "%", WIDTH, |context| {
+        context
+            .item
+            .load
+            .and_then(|load| computed(load, load.memory))
     }),
-    column("enc", "%", WIDTH, |row| {
-        row.item.load.and_then(|load| used(load.encoder))
+    column("enc", "%", WIDTH, |context| {
+        context.item.load.and_then(|load| used(load.encoder))
     }),
-    column("dec", "%", WIDTH, |row| {
-        row.item.load.and_then(|load| used(load.decoder))
+    column("dec", "%", WIDTH, |context| {
+        context.item.load.and_then(|load| used(load.decoder))
     }),
-    column("jpg", "%", WIDTH, |row| {
-        let load = row.item.load?;
+    column("jpg", "%", WIDTH, |context| {
+        let load = context.item.load?;
         load.jpeg.ok_or(Missing::NotSupported).and_then(used)
     }),
-    column("ofa", "%", WIDTH, |row| {
-        let load = row.item.load?;
+    column("ofa", "%", WIDTH, |context| {
+        let load = context.item.load?;
         load.ofa.ok_or(Missing::NotSupported).and_then(used)
     }),
 ];
 
 const MEMORY: &[Column<Process>] = &[
-    column("fb", "MB", WIDTH, |row| {
-        row.item.memory.map(|bytes| whole_mebibytes(bytes).into())
+    column("fb", "MB", WIDTH, |context| {
+        context
+            .item
+            .memory
+            .map(|bytes| whole_mebibytes(bytes).into())
     }),
-    column("ccpm", "MB", WIDTH, |row| {
-        row.item
+    column("ccpm", "MB", WIDTH, |context| {
+        context
+            .item
             .protected
             .map(|bytes| whole_mebibytes(bytes).into())
     }),

@@ -7,31 +7,31 @@ use crate::value::{Value, enabled};
 /// The columns of `encodersessions`.
 #[rustfmt::skip]
 pub const ENCODER: &[Column<EncoderSession>] = &[
-    column("Session", "Id", 7, |row| Ok(row.item.sessionId.into())),
-    column("Process", "Id", 10, |row| Ok(row.item.pid.into())),
-    column("Codec", "Type", 7, |row| Ok(word(CODECS, row.item.codecType))),
-    column("H", "Res", 7, |row| Ok(row.item.hResolution.into())),
-    column("V", "Res", 7, |row| Ok(row.item.vResolution.into())),
-    column("Average", "FPS", 7, |row| Ok(row.item.averageFps.into())),
-    column("Average", "Latency(us)", 11, |row| Ok(row.item.averageLatency.into())),
+    column("Session", "Id", 7, |context| Ok(context.item.sessionId.into())),
+    column("Process", "Id", 10, |context| Ok(context.item.pid.into())),
+    column("Codec", "Type", 7, |context| Ok(word(CODECS, context.item.codecType))),
+    column("H", "Res", 7, |context| Ok(context.item.hResolution.into())),
+    column("V", "Res", 7, |context| Ok(context.item.vResolution.into())),
+    column("Average", "FPS", 7, |context| Ok(context.item.averageFps.into())),
+    column("Average", "Latency(us)", 11, |context| Ok(context.item.averageLatency.into())),
 ];
 
 /// The columns of `fbcsessions`.
 #[rustfmt::skip]
 pub const CAPTURE: &[Column<CaptureSession>] = &[
-    column("Session", "Id", 9, |row| Ok(row.item.sessionId.into())),
-    column("Process", "Id", 9, |row| Ok(row.item.pid.into())),
-    column("Display", "Ordinal", 9, |row| Ok(row.item.displayOrdinal.into())),
-    column("Session", "Type", 9, |row| Ok(word(SESSIONS, row.item.sessionType))),
-    column("Diff. Map", "State", 9, |row| Ok(enabled(row.item.sessionFlags & DIFFERENCE_MAP != 0))),
-    column("Class. Map", "State", 11, |row| Ok(enabled(row.item.sessionFlags & CLASSIFICATION_MAP != 0))),
-    column("Capture", "Mode", 13, |row| Ok(capture_mode(row.item.sessionFlags))),
-    column("Max H", "Res", 7, |row| Ok(row.item.hMaxResolution.into())),
-    column("Max V", "Res", 7, |row| Ok(row.item.vMaxResolution.into())),
-    column("H", "Res", 5, |row| Ok(row.item.hResolution.into())),
-    column("V", "Res", 5, |row| Ok(row.item.vResolution.into())),
-    column("Average", "FPS", 9, |row| Ok(row.item.averageFPS.into())),
-    column("Average", "Latency(us)", 13, |row| Ok(row.item.averageLatency.into())),
+    column("Session", "Id", 9, |context| Ok(context.item.sessionId.into())),
+    column("Process", "Id", 9, |context| Ok(context.item.pid.into())),
+    column("Display", "Ordinal", 9, |context| Ok(context.item.displayOrdinal.into())),
+    column("Session", "Type", 9, |context| Ok(word(SESSIONS, context.item.sessionType))),
+    column("Diff. Map", "State", 9, |context| Ok(enabled(context.item.sessionFlags & DIFFERENCE_MAP != 0))),
+    column("Class. Map", "State", 11, |context| Ok(enabled(context.item.sessionFlags & CLASSIFICATION_MAP != 0))),
+    column("Capture", "Mode", 13, |context| Ok(capture_mode(context.item.sessionFlags))),
+    column("Max H", "Res", 7, |context| Ok(context.item.hMaxResolution.into())),
+    column("Max V", "Res", 7, |context| Ok(context.item.vMaxResolution.into())),
+    column("H", "Res", 5, |context| Ok(context.item.hResolution.into())),
+    column("V", "Res", 5, |context| Ok(context.item.vResolution.into())),
+    column("Average", "FPS", 9, |context| Ok(context.item.averageFPS.into())),
+    column("Average", "Latency(us)", 13, |context| Ok(context.item.averageLatency.into())),
 ];
 
 /// `nvmlEncoderType_t`.

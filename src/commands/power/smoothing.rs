@@ -3,10 +3,10 @@
 use super::{Change, DRY_RUN, Say, asked, end, failed, one_at_a_time};
 use crate::commands::modify::{Named, named};
 use crate::error::{Error, Status};
+use crate::facts::smoothing::{percent, plain, rate};
 use crate::nvml::{FieldNumber, Gpu, Missing, Reading};
 use crate::output;
 use crate::render::spelt;
-use crate::sections::smoothing::{percent, plain, rate};
 use crate::spelling::options::Takes::{Nothing, Text};
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::spelling::uint;

@@ -1,10 +1,10 @@
 //! What the board is, where it sits, and how it is set up.
 
-use crate::fields::common::timestamp;
-use crate::fields::{Group, Row, field};
-use crate::nvml::{Missing, Reading};
+use crate::facts::{Context, board, modes, pcie};
+use crate::fields::{Group, field};
+use crate::nvml::Reading;
 use crate::value::Unit::None as Plain;
-use crate::value::{Value, enabled, yes};
+use crate::value::Value;
 
 pub const IDENTITY: Group<()> = Group {
     about: "",
@@ -13,86 +13,78 @@ pub const IDENTITY: Group<()> = Group {
             &["timestamp"],
             Plain,
             "Local time of the query, YYYY/MM/DD HH:MM:SS.mmm.",
-            timestamp,
+            board::timestamp,
         ),
         field(
             &["driver_version"],
             Plain,
             "Version of the installed driver.",
-            |row| row.driver.version().map(Value::from),
+            board::driver_version,
         ),
         field(
             &["vgpu_driver_capability.heterogenous_multivGPU"],
             Plain,
             "Whether the driver can run vGPUs of different types on one GPU.",
-            |row| row.driver.heterogeneous_vgpus().map(flag),
+            |context| context.driver.heterogeneous_vgpus().map(flag),
         ),
         field(
             &["count"],
             Plain,
             "How many GPUs this machine has.",
-            |row| row.driver.gpu_count().map(Value::from),
+            board::gpu_count,
         ),
-        field(&["name", "gpu_name"], Plain, "Product name.", |row| {
-            row.gpu.name().map(Value::from)
-        }),
+        field(&["name", "gpu_name"], Plain, "Product name.", board::name),
         field(
             &["serial", "gpu_serial"],
             Plain,
             "Serial number printed on the board.",
-            |row| row.gpu.serial().map(Value::from),
+            board::serial,
         ),
         field(
             &["uuid", "gpu_uuid"],
             Plain,
             "UUID, the same on every boot and in every slot.",
-            |row| row.gpu.uuid().map(Value::from),
+            board::uuid,
         ),
         field(
             &["pci.bus_id", "gpu_bus_id"],
             Plain,
             "PCI address, domain:bus:device.function in hex.",
-            |row| row.gpu.pci().map(|pci| pci.bus_id.into()),
+            pcie::bus_id,
         ),
-        field(&["pci.domain"], Plain, "PCI domain, in hex.", |row| {
-            row.gpu.pci().map(|pci| Value::Hex(pci.domain.into(), 4))
-        }),
-        field(&["pci.bus"], Plain, "PCI bus, in hex.", |row| {
-            row.gpu.pci().map(|pci| Value::Hex(pci.bus.into(), 2))
-        }),
+        field(&["pci.domain"], Plain, "PCI domain, in hex.", pcie::domain),
+        field(&["pci.bus"], Plain, "PCI bus, in hex.", pcie::bus),
         field(
             &["pci.device"],
             Plain,
             "PCI device on its bus, in hex.",
-            |row| row.gpu.pci().map(|pci| Value::Hex(pci.device.into(), 2)),
+            pcie::device,
         ),
         field(
             &["pci.baseClass"],
             Plain,
             "PCI base class, in hex.",
-            |row| {
-                row.gpu
-                    .pci_class()
-                    .map(|(base, _)| Value::Hex(base.into(), 1))
-            },
+            pcie::base_class,
         ),
-        field(&["pci.subClass"], Plain, "PCI sub class, in hex.", |row| {
-            row.gpu
-                .pci_class()
-                .map(|(_, sub)| Value::Hex(sub.into(), 1))
-        }),
+        field(
+            &["pci.subClass"],
+            Plain,
+            "PCI sub class, in hex.",
+            pcie::sub_class,
+        ),
         field(
             &["pci.device_id"],
             Plain,
             "PCI device id before vendor id, in hex.",
-            |row| row.gpu.pci().map(|pci| Value::Hex(pci.device_id.into(), 8)),
+            pcie::device_id,
         ),
         field(
             &["pci.sub_device_id"],
             Plain,
             "PCI ids that the board's maker gave it, in hex.",
-            |row| {
-                row.gpu
+            |context| {
+                context
+                    .gpu
                     .pci()
                     .map(|pci| Value::Hex(pci.subsystem_id.into(), 4))
             },
@@ -106,8 +98,8 @@ fn flag(number: u32) -> Value {
     number.cast_signed().into()
 }
 
-fn vgpu(row: &Row<()>, capability: u32) -> Reading<Value> {
-    row.gpu.vgpu_capability(capability).map(flag)
+fn vgpu(context: &Context<()>, capability: u32) -> Reading<Value> {
+    context.gpu.vgpu_capability(capability).map(flag)
 }
 
 pub const VGPU: Group<()> = Group {
@@ -117,37 +109,37 @@ pub const VGPU: Group<()> = Group {
             &["vgpu_device_capability.fractional_multiVgpu"],
             Plain,
             "Several vGPUs that each have a part.",
-            |row| vgpu(row, 0),
+            |context| vgpu(context, 0),
         ),
         field(
             &["vgpu_device_capability.heterogeneous_timeSlice_profile"],
             Plain,
             "Time-sliced vGPUs of different profiles side by side.",
-            |row| vgpu(row, 1),
+            |context| vgpu(context, 1),
         ),
         field(
             &["vgpu_device_capability.heterogeneous_timeSlice_sizes"],
             Plain,
             "Time-sliced vGPUs of different memory sizes side by side.",
-            |row| vgpu(row, 2),
+            |context| vgpu(context, 2),
         ),
         field(
             &["vgpu_device_capability.homogeneous_placements"],
             Plain,
             "Placement of vGPUs that are all of one size.",
-            |row| vgpu(row, 9),
+            |context| vgpu(context, 9),
         ),
         field(
             &["vgpu_device_capability.mig_timeSlicing"],
             Plain,
             "Time-sliced vGPUs on MIG instances.",
-            |row| vgpu(row, 10),
+            |context| vgpu(context, 10),
         ),
         field(
             &["vgpu_device_capability.mig_timeSlicing_mode"],
             Plain,
             "Whether time-sliced vGPUs on MIG instances are switched on.",
-            |row| vgpu(row, 11),
+            |context| vgpu(context, 11),
         ),
     ],
 };
@@ -159,43 +151,43 @@ pub const PCIE: Group<()> = Group {
             &["pcie.link.gen.current"],
             Plain,
             "Generation in use; it drops when the GPU idles.",
-            |row| row.gpu.pcie_generation().map(Value::from),
+            pcie::generation,
         ),
         field(
             &["pcie.link.gen.gpucurrent"],
             Plain,
             "Generation that the GPU uses.",
-            |row| row.gpu.pcie_generation().map(Value::from),
+            pcie::generation,
         ),
         field(
             &["pcie.link.gen.max"],
             Plain,
             "Highest generation of this GPU in this slot.",
-            |row| row.gpu.max_pcie_generation().map(Value::from),
+            pcie::max_generation,
         ),
         field(
             &["pcie.link.gen.gpumax"],
             Plain,
             "Highest generation of the GPU.",
-            |row| row.gpu.gpu_max_pcie_generation().map(Value::from),
+            pcie::gpu_max_generation,
         ),
         field(
             &["pcie.link.gen.hostmax"],
             Plain,
             "Highest generation of the slot that the GPU is in.",
-            |row| row.gpu.host_max_pcie_generation().map(Value::from),
+            pcie::host_max_generation,
         ),
         field(
             &["pcie.link.width.current"],
             Plain,
             "Lanes in use.",
-            |row| row.gpu.pcie_width().map(Value::from),
+            pcie::width,
         ),
         field(
             &["pcie.link.width.max"],
             Plain,
             "Most lanes of this GPU in this slot.",
-            |row| row.gpu.max_pcie_width().map(Value::from),
+            pcie::max_width,
         ),
     ],
 };
@@ -207,94 +199,70 @@ pub const MODES: Group<()> = Group {
             &["index"],
             Plain,
             "Place in the order of GPUs, from 0; it can change on a boot.",
-            |row| Ok(row.gpu.index().into()),
+            board::index,
         ),
-        // NVML dropped the question; R580 answers so without asking.
         field(
             &["display_mode"],
             Plain,
             "No longer answered by the driver: see display_attached.",
-            |_| Err(Missing::DEPRECATED),
+            modes::display_mode,
         ),
         field(
             &["display_attached"],
             Plain,
             "Whether a display can be attached.",
-            |row| row.gpu.display_connected().map(yes),
+            modes::display_attached,
         ),
         field(
             &["display_active"],
             Plain,
             "Whether the GPU drives a display, even one with no monitor on it.",
-            |row| row.gpu.display_active().map(enabled),
+            modes::display_active,
         ),
         field(
             &["persistence_mode"],
             Plain,
             "Whether the driver keeps the GPU ready when nobody uses it.",
-            |row| row.gpu.persistence().map(enabled),
+            modes::persistence,
         ),
         field(
             &["addressing_mode"],
             Plain,
             "How the GPU reaches system memory: None, HMM or ATS.",
-            |row| {
-                row.gpu
-                    .addressing_mode()
-                    .and_then(|mode| word(mode, &["None", "HMM", "ATS"]))
-            },
+            modes::addressing,
         ),
         field(
             &["accounting.mode"],
             Plain,
             "Whether use is counted for each process.",
-            |row| row.gpu.accounting().map(enabled),
+            modes::accounting,
         ),
         field(
             &["accounting.buffer_size"],
             Plain,
             "For how many processes use can be counted.",
-            |row| row.gpu.accounting_buffer_size().map(Value::from),
+            modes::accounting_buffer_size,
         ),
         field(
             &["driver_model.current"],
             Plain,
             "Windows driver model in use.",
-            |row| {
-                row.gpu
-                    .driver_models()
-                    .and_then(|(current, _)| word(current, DRIVER_MODELS))
-            },
+            modes::driver_model,
         ),
         field(
             &["driver_model.pending"],
             Plain,
             "Windows driver model after the next boot.",
-            |row| {
-                row.gpu
-                    .driver_models()
-                    .and_then(|(_, pending)| word(pending, DRIVER_MODELS))
-            },
+            modes::pending_driver_model,
         ),
         field(
             &["vbios_version"],
             Plain,
             "Version of the board's BIOS.",
-            |row| row.gpu.vbios_version().map(Value::from),
+            board::vbios_version,
         ),
     ],
 };
-
-const DRIVER_MODELS: &[&str] = &["WDDM", "TCC", "MCDM"];
-const OPERATION_MODES: &[&str] = &["All On", "Compute", "Low Double Precision"];
-
-/// The word for a number of one of NVML's enums; a number from a newer driver has none.
-pub fn word(number: u32, words: &[&'static str]) -> Reading<Value> {
-    words
-        .get(number as usize)
-        .map(|word| Value::word(word))
-        .ok_or(Missing::UNKNOWN)
-}
 
 pub const INFOROM: Group<()> = Group {
     about: "The infoROM, where the board keeps its configuration and error counts, and what the driver makes of it",
@@ -303,70 +271,49 @@ pub const INFOROM: Group<()> = Group {
             &["inforom.img", "inforom.image"],
             Plain,
             "Version of the whole image.",
-            |row| row.gpu.inforom_image_version().map(Value::from),
+            board::inforom_image,
         ),
         field(
             &["inforom.oem"],
             Plain,
             "Version of the OEM object.",
-            |row| row.gpu.inforom_version(0).map(Value::from),
+            board::inforom_oem,
         ),
         field(
             &["inforom.ecc"],
             Plain,
             "Version of the ECC object.",
-            |row| row.gpu.inforom_version(1).map(Value::from),
+            board::inforom_ecc,
         ),
         field(
             &["inforom.pwr", "inforom.power"],
             Plain,
             "Version of the power object.",
-            |row| row.gpu.inforom_version(2).map(Value::from),
+            board::inforom_power,
         ),
         field(
             &["inforom.checksum_validation"],
             Plain,
             "Whether its checksums are right; slow to ask.",
-            |row| {
-                Ok(Value::word(match row.gpu.inforom_valid() {
-                    Ok(()) => "valid",
-                    Err(Missing::CORRUPTED_INFOROM) => "invalid",
-                    Err(_) => "N/A",
-                }))
-            },
+            board::inforom_checksums,
         ),
         field(
             &["gpu_recovery_action"],
             Plain,
             "What would bring a broken GPU back: None if it is not broken.",
-            |row| {
-                const GET_GPU_RECOVERY_ACTION: u32 = 230;
-                let action = row.gpu.field_number(GET_GPU_RECOVERY_ACTION, 0)?;
-                word(
-                    action as u32,
-                    &["None", "Reset", "Reboot", "Drain P2P", "Drain and Reset"],
-                )
-            },
+            board::recovery_action,
         ),
         field(
             &["gom.current", "gpu_operation_mode.current"],
             Plain,
             "GPU operation mode in use.",
-            |row| {
-                row.gpu
-                    .operation_modes()
-                    .and_then(|(current, _)| word(current, OPERATION_MODES))
-            },
+            modes::operation,
         ),
         field(
             &["gom.pending", "gpu_operation_mode.pending"],
             Plain,
             "GPU operation mode after the next boot.",
-            |row| {
-                row.gpu
-                    .operation_modes()
-                    .and_then(|(_, pending)| word(pending, OPERATION_MODES))
-            },
+            modes::pending_operation,
         ),
     ],
 };

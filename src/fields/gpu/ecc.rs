@@ -1,9 +1,8 @@
 //! Memory errors: modes, counts, and what was taken out of use for them.
 
-use crate::fields::{Group, Row, field};
-use crate::nvml::{Missing, Reading, RemappedRows, RemappedRowsByUse};
+use crate::facts::{ecc, memory, retirement};
+use crate::fields::{Group, field};
 use crate::value::Unit::None as Plain;
-use crate::value::{Value, enabled, yes};
 
 pub const MODES: Group<()> = Group {
     about: "Modes of the memory, now and after the next reset",
@@ -12,33 +11,25 @@ pub const MODES: Group<()> = Group {
             &["dramEncryption.mode.current"],
             Plain,
             "Whether memory is encrypted.",
-            |row| {
-                row.gpu
-                    .dram_encryption()
-                    .map(|(current, _)| enabled(current))
-            },
+            memory::encryption,
         ),
         field(
             &["dramEncryption.mode.pending"],
             Plain,
             "Whether memory will be encrypted.",
-            |row| {
-                row.gpu
-                    .dram_encryption()
-                    .map(|(_, pending)| enabled(pending))
-            },
+            memory::pending_encryption,
         ),
         field(
             &["ecc.mode.current"],
             Plain,
             "Whether errors are corrected (ECC).",
-            |row| row.gpu.ecc().map(|(current, _)| enabled(current)),
+            ecc::mode,
         ),
         field(
             &["ecc.mode.pending"],
             Plain,
             "Whether errors will be corrected (ECC).",
-            |row| row.gpu.ecc().map(|(_, pending)| enabled(pending)),
+            ecc::pending_mode,
         ),
     ],
 };
@@ -46,7 +37,7 @@ pub const MODES: Group<()> = Group {
 /// A group of error counts: one row a location, `nvmlMemoryLocation_t`. Boards
 /// before Ampere count by cache and register file, later ones by SRAM and DRAM.
 macro_rules! counts {
-    ($about:literal, $kind:literal, $error:literal, $period:literal) => {
+    ($about:literal, $kind:literal, $error:expr, $period:expr) => {
         Group {
             about: $about,
             fields: &[
@@ -97,21 +88,17 @@ macro_rules! counts {
                     &[concat!("ecc.errors.", $kind, ".total")],
                     Plain,
                     "In all memories.",
-                    |row| row.gpu.total_errors($error, $period).map(Value::from),
+                    |context| ecc::total(context, $error, $period),
                 ),
             ],
         }
     };
-    ($kind:literal, $place:literal, $help:literal, $error:literal, $period:literal, $location:literal) => {
+    ($kind:literal, $place:literal, $help:literal, $error:expr, $period:expr, $location:literal) => {
         field(
             &[concat!("ecc.errors.", $kind, ".", $place)],
             Plain,
             $help,
-            |row| {
-                row.gpu
-                    .memory_errors($error, $period, $location)
-                    .map(Value::from)
-            },
+            |context| ecc::errors(context, $error, $period, $location),
         )
     };
 }
@@ -119,26 +106,26 @@ macro_rules! counts {
 pub const CORRECTED_VOLATILE: Group<()> = counts!(
     "Errors that ECC corrected since the driver was loaded",
     "corrected.volatile",
-    0,
-    0
+    ecc::CORRECTED,
+    ecc::VOLATILE
 );
 pub const CORRECTED_AGGREGATE: Group<()> = counts!(
     "Errors that ECC corrected in the board's life",
     "corrected.aggregate",
-    0,
-    1
+    ecc::CORRECTED,
+    ecc::AGGREGATE
 );
 pub const UNCORRECTED_VOLATILE: Group<()> = counts!(
     "Errors that ECC could not correct since the driver was loaded",
     "uncorrected.volatile",
-    1,
-    0
+    ecc::UNCORRECTED,
+    ecc::VOLATILE
 );
 pub const UNCORRECTED_AGGREGATE: Group<()> = counts!(
     "Errors that ECC could not correct in the board's life",
     "uncorrected.aggregate",
-    1,
-    1
+    ecc::UNCORRECTED,
+    ecc::AGGREGATE
 );
 
 macro_rules! sram {
@@ -147,7 +134,7 @@ macro_rules! sram {
             &[concat!("ecc.errors.uncorrected.", $name)],
             Plain,
             $help,
-            |row| row.gpu.sram_errors().map(|errors| errors.$member.into()),
+            |context| ecc::sram(context, |errors| errors.$member),
         )
     };
 }
@@ -179,11 +166,7 @@ pub const SRAM: Group<()> = Group {
             &["ecc.errors.uncorrected.aggregate.sram.thresholdExceeded"],
             Plain,
             "Whether there were so many that the board should be replaced.",
-            |row| {
-                row.gpu
-                    .sram_errors()
-                    .map(|errors| yes(errors.bThresholdExceeded != 0))
-            },
+            ecc::threshold_exceeded,
         ),
         sram!(
             "aggregate.sram.l2",
@@ -213,10 +196,6 @@ pub const SRAM: Group<()> = Group {
     ],
 };
 
-fn retired(row: &Row<()>, cause: u32) -> Reading<Value> {
-    row.gpu.retired_pages(cause).map(|pages| pages.len().into())
-}
-
 pub const RETIRED: Group<()> = Group {
     about: "Pages of memory that are no longer used, on boards before Ampere",
     fields: &[
@@ -224,34 +203,22 @@ pub const RETIRED: Group<()> = Group {
             &["retired_pages.single_bit_ecc.count", "retired_pages.sbe"],
             Plain,
             "Retired for several single-bit errors.",
-            |row| retired(row, 0),
+            retirement::single_bit_count,
         ),
         field(
             &["retired_pages.double_bit.count", "retired_pages.dbe"],
             Plain,
             "Retired for a double-bit error.",
-            |row| retired(row, 1),
+            retirement::double_bit_count,
         ),
         field(
             &["retired_pages.pending"],
             Plain,
             "Whether pages wait for a reboot to be retired.",
-            |row| row.gpu.retirement_pending().map(yes),
+            retirement::pending,
         ),
     ],
 };
-
-/// A count of the rows in use; older drivers have only one count for all.
-fn active(
-    row: &Row<()>,
-    in_use: fn(RemappedRowsByUse) -> u32,
-    all: fn(RemappedRows) -> u32,
-) -> Reading<Value> {
-    match row.gpu.remapped_rows_by_use() {
-        Err(Missing::FUNCTION_NOT_FOUND) => row.gpu.remapped_rows().map(|rows| all(rows).into()),
-        rows => rows.map(|rows| in_use(rows).into()),
-    }
-}
 
 pub const REMAPPED: Group<()> = Group {
     about: "Rows of memory that spare rows stand in for, since Ampere",
@@ -260,79 +227,67 @@ pub const REMAPPED: Group<()> = Group {
             &["remapped_rows.correctable", "remapped_rows.sbe"],
             Plain,
             "Remapped for errors that could be corrected.",
-            |row| active(row, |rows| rows.correctable, |rows| rows.correctable),
+            retirement::correctable_rows,
         ),
         field(
             &["remapped_rows.correctable_inactive"],
             Plain,
             "Of these, how many are not in use.",
-            |row| {
-                row.gpu
-                    .remapped_rows_by_use()
-                    .map(|rows| rows.correctable_inactive.into())
-            },
+            retirement::inactive_correctable_rows,
         ),
         field(
             &["remapped_rows.uncorrectable", "remapped_rows.dbe"],
             Plain,
             "Remapped for errors that could not be corrected.",
-            |row| active(row, |rows| rows.uncorrectable, |rows| rows.uncorrectable),
+            retirement::uncorrectable_rows,
         ),
         field(
             &["remapped_rows.uncorrectable_inactive"],
             Plain,
             "Of these, how many are not in use.",
-            |row| {
-                row.gpu
-                    .remapped_rows_by_use()
-                    .map(|rows| rows.uncorrectable_inactive.into())
-            },
+            retirement::inactive_uncorrectable_rows,
         ),
         field(
             &["remapped_rows.pending"],
             Plain,
             "Whether a row waits for a reset to be remapped.",
-            |row| row.gpu.remapped_rows().map(|rows| yes(rows.pending)),
+            retirement::rows_pending,
         ),
         field(
             &["remapped_rows.failure"],
             Plain,
             "Whether a row could not be remapped: replace the board.",
-            |row| row.gpu.remapped_rows().map(|rows| yes(rows.failure)),
+            retirement::rows_failure,
         ),
         field(
             &["remapped_rows.histogram.max"],
             Plain,
             "Banks that have all their spare rows.",
-            |row| row.gpu.remapper_histogram().map(|banks| banks.max.into()),
+            retirement::banks_max,
         ),
         field(
             &["remapped_rows.histogram.high"],
             Plain,
             "Banks that have most of them.",
-            |row| row.gpu.remapper_histogram().map(|banks| banks.high.into()),
+            retirement::banks_high,
         ),
         field(
             &["remapped_rows.histogram.partial"],
             Plain,
             "Banks that have some of them.",
-            |row| {
-                row.gpu
-                    .remapper_histogram()
-                    .map(|banks| banks.partial.into())
-            },
+            retirement::banks_partial,
         ),
         field(
             &["remapped_rows.histogram.low"],
             Plain,
             "Banks that have few of them.",
-            |row| row.gpu.remapper_histogram().map(|banks| banks.low.into()),
+            retirement::banks_low,
         ),
         field(
             &["remapped_rows.histogram.none"],
             Plain,
             "Banks that have none left.",
-            |row| row.gpu.remapper_histogram().map(|banks| banks.none.into()),
+            retirement::banks_none,
         ),
     ],
 };

@@ -1,10 +1,8 @@
 //! How the GPU is cut up, and how it is connected to others.
 
-use super::board::word;
-use crate::fields::{Group, Row, field};
-use crate::nvml::{Fabric, Missing, Reading};
+use crate::facts::{board, fabric, memory, modes, platform};
+use crate::fields::{Group, field};
 use crate::value::Unit::{Mebibytes, None as Plain};
-use crate::value::{Value, enabled, guid, uuid};
 
 pub const MODES: Group<()> = Group {
     about: "MIG, the GSP firmware, C2C links, protected memory",
@@ -13,88 +11,52 @@ pub const MODES: Group<()> = Group {
             &["mig.mode.current"],
             Plain,
             "Whether the GPU can be cut into MIG instances.",
-            |row| row.gpu.mig().map(|(current, _)| enabled(current)),
+            modes::mig,
         ),
         field(
             &["mig.mode.pending"],
             Plain,
             "Whether it can be after the next reset.",
-            |row| row.gpu.mig().map(|(_, pending)| enabled(pending)),
+            modes::pending_mig,
         ),
         field(
             &["gsp.mode.current"],
             Plain,
             "Whether the GPU's system processor (GSP) runs its firmware.",
-            |row| row.gpu.gsp().map(|(on, _)| enabled(on)),
+            modes::gsp,
         ),
         field(
             &["gsp.mode.default"],
             Plain,
             "Whether it does by default.",
-            |row| row.gpu.gsp().map(|(_, default)| enabled(default)),
+            modes::default_gsp,
         ),
         field(
             &["c2c.mode"],
             Plain,
             "Whether the chip-to-chip link to the CPU is on.",
-            |row| row.gpu.c2c().map(enabled),
+            modes::c2c,
         ),
         field(
             &["protected_memory.total"],
             Mebibytes,
             "Memory that confidential computing protects.",
-            |row| {
-                row.gpu
-                    .protected_memory()
-                    .map(|memory| Value::mebibytes(memory.total))
-            },
+            memory::protected_total,
         ),
         field(
             &["protected_memory.used"],
             Mebibytes,
             "Protected memory that is allocated.",
-            |row| {
-                row.gpu
-                    .protected_memory()
-                    .map(|memory| Value::mebibytes(memory.used))
-            },
+            memory::protected_used,
         ),
         field(
             &["protected_memory.free"],
             Mebibytes,
             "Protected memory that is free.",
-            |row| {
-                row.gpu
-                    .protected_memory()
-                    .map(|memory| Value::mebibytes(memory.free))
-            },
+            memory::protected_free,
         ),
     ],
 };
-
-const NOT_AVAILABLE: Value = Value::word("N/A");
-const NOT_SUPPORTED: u32 = 0;
-const COMPLETED: u32 = 3;
-
-/// A fact that only a registered GPU has.
-fn registered(row: &Row<()>, fact: impl FnOnce(Fabric) -> Reading<Value>) -> Reading<Value> {
-    let fabric = row.gpu.fabric()?;
-    match fabric.state {
-        COMPLETED => fact(fabric),
-        _ => Ok(NOT_AVAILABLE),
-    }
-}
-
-/// One of the health mask's flags: 0 not reported, 1 true, 2 false.
-fn health(row: &Row<()>, shift: u32, words: [&'static str; 2]) -> Reading<Value> {
-    registered(row, |fabric| {
-        Ok(match fabric.health_mask >> shift & 3 {
-            1 => Value::word(words[0]),
-            2 => Value::word(words[1]),
-            _ => NOT_AVAILABLE,
-        })
-    })
-}
 
 pub const FABRIC: Group<()> = Group {
     about: "The NVLink fabric that the GPU is part of",
@@ -103,101 +65,71 @@ pub const FABRIC: Group<()> = Group {
             &["fabric.state"],
             Plain,
             "How far its registration is.",
-            |row| match row.gpu.fabric()?.state {
-                NOT_SUPPORTED => Ok(NOT_AVAILABLE),
-                state => word(state, &["N/A", "Not Started", "In Progress", "Completed"]),
-            },
+            fabric::state,
         ),
         field(
             &["fabric.status"],
             Plain,
             "How the registration ended.",
-            |row| {
-                registered(row, |fabric| {
-                    Ok(match fabric.status {
-                        0 => Value::word("Success"),
-                        code => Value::word(Missing::from_code(code).words()),
-                    })
-                })
-            },
+            fabric::status,
         ),
         field(
             &["fabric.cliqueId"],
             Plain,
             "Clique within the cluster.",
-            |row| registered(row, |fabric| Ok(fabric.clique_id.into())),
+            fabric::clique_id,
         ),
         field(
             &["fabric.clusterUuid"],
             Plain,
             "UUID of the cluster.",
-            |row| registered(row, |fabric| Ok(uuid(fabric.cluster_uuid).into())),
+            fabric::cluster_uuid,
         ),
         field(
             &["fabric.health.summary"],
             Plain,
             "Health in one word.",
-            |row| {
-                registered(row, |fabric| {
-                    word(
-                        fabric.health_summary.into(),
-                        &["N/A", "Healthy", "Unhealthy", "Limited Capacity"],
-                    )
-                })
-            },
+            fabric::health,
         ),
         field(
             &["fabric.health.bandwidth"],
             Plain,
             "Whether the bandwidth is full or degraded.",
-            |row| health(row, 0, ["Degraded", "Full"]),
+            fabric::bandwidth,
         ),
         field(
             &["fabric.health.route_recovery_in_progress"],
             Plain,
             "Whether a route is being mended.",
-            |row| health(row, 2, ["True", "False"]),
+            fabric::route_recovery,
         ),
         field(
             &["fabric.health.route_unhealthy"],
             Plain,
             "Whether a route is broken.",
-            |row| health(row, 4, ["True", "False"]),
+            fabric::route_unhealthy,
         ),
         field(
             &["fabric.health.access_timeout_recovery"],
             Plain,
             "Whether accesses that timed out are being mended.",
-            |row| health(row, 6, ["True", "False"]),
+            fabric::access_timeout_recovery,
         ),
         field(
             &["fabric.health.incorrect_configuration"],
             Plain,
             "What is wrong with the configuration.",
-            |row| {
-                registered(row, |fabric| {
-                    word(fabric.health_mask >> 8 & 15, INCORRECT_CONFIGURATION)
-                })
-            },
+            fabric::misconfiguration,
         ),
         // NVML has no such flag; the real tool answers so on every board seen.
         field(
             &["fabric.health.partition_assigned"],
             Plain,
             "Whether a partition is assigned.",
-            |row| row.gpu.fabric().map(|_| NOT_AVAILABLE),
+            fabric::partition_assigned,
         ),
     ],
 };
-
-const INCORRECT_CONFIGURATION: &[&str] = &[
-    "N/A",
-    "None",
-    "Incorrect SysGuid",
-    "Incorrect Chassis Serial Number",
-    "No Partition",
-    "Insufficient Nvlinks",
-];
 
 pub const PLATFORM: Group<()> = Group {
     about: "Where the GPU sits in its rack",
@@ -206,51 +138,49 @@ pub const PLATFORM: Group<()> = Group {
             &["platform.chassis_serial_number"],
             Plain,
             "Serial number of the chassis.",
-            |row| row.gpu.platform().map(|place| place.chassis_serial.into()),
+            |context| platform::chassis_serial(context.gpu.platform()),
         ),
         field(
             &["platform.slot_number"],
             Plain,
             "Slot in the chassis.",
-            |row| row.gpu.platform().map(|place| place.slot.into()),
+            |context| platform::slot(context.gpu.platform()),
         ),
         field(
             &["platform.tray_index"],
             Plain,
             "Tray in the slot.",
-            |row| row.gpu.platform().map(|place| place.tray.into()),
+            |context| platform::tray(context.gpu.platform()),
         ),
-        field(&["platform.host_id"], Plain, "Host in the tray.", |row| {
-            row.gpu.platform().map(|place| place.host.into())
-        }),
+        field(
+            &["platform.host_id"],
+            Plain,
+            "Host in the tray.",
+            |context| platform::host(context.gpu.platform()),
+        ),
         field(
             &["platform.peer_type"],
             Plain,
             "How it reaches its peers.",
-            |row| {
-                word(
-                    row.gpu.platform()?.peer_type.into(),
-                    &["Direct Connected", "Switch Connected"],
-                )
-            },
+            |context| platform::peer_type(context.gpu.platform()),
         ),
         field(
             &["platform.module_id"],
             Plain,
             "Module on the base board.",
-            |row| row.gpu.module_id().map(Value::from),
+            board::module_id,
         ),
         field(
             &["platform.gpu_fabric_guid"],
             Plain,
             "GUID in the fabric, in hex.",
-            |row| Ok(guid(row.gpu.platform()?.fabric_guid).into()),
+            |context| platform::fabric_guid(context.gpu.platform()),
         ),
         field(
             &["hostname"],
             Plain,
             "Name that an administrator gave the GPU.",
-            |row| row.gpu.hostname().map(Value::from),
+            board::hostname,
         ),
     ],
 };

@@ -1,10 +1,8 @@
 //! What the GPU is doing: state, throttling, memory, utilization.
 
-use super::board::word;
-use crate::fields::{Group, Row, field};
-use crate::nvml::{Missing, Reading};
+use crate::facts::{board, clocks, load, memory, modes};
+use crate::fields::{Group, field};
 use crate::value::Unit::{Mebibytes, Microseconds, None as Plain, Percent};
-use crate::value::{Value, active};
 
 pub const STATE: Group<()> = Group {
     about: "Fan and performance",
@@ -13,34 +11,16 @@ pub const STATE: Group<()> = Group {
             &["fan.speed"],
             Percent,
             "Speed that the fan should have, of its highest; it may be blocked.",
-            |row| row.gpu.fan_speed().map(Value::from),
+            load::fan_speed,
         ),
         field(
             &["pstate"],
             Plain,
             "Performance state, P0 (fastest) to P15.",
-            |row| {
-                row.gpu
-                    .performance_state()
-                    .and_then(|state| word(state, PERFORMANCE_STATES))
-            },
+            clocks::performance_state,
         ),
     ],
 };
-
-const PERFORMANCE_STATES: &[&str] = &[
-    "P0", "P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P13", "P14",
-    "P15",
-];
-
-/// Whether a reason holds the clocks down; [N/A] where the board cannot report it.
-fn reason(row: &Row<()>, bit: u64) -> Reading<Value> {
-    let supported = row.gpu.supported_clocks_reasons()?;
-    match supported & bit {
-        0 => Err(Missing::NotSupported),
-        _ => row.gpu.clocks_reasons().map(|now| active(now & bit != 0)),
-    }
-}
 
 pub const REASONS: Group<()> = Group {
     about: "Why the clocks are not as high as they could be",
@@ -52,11 +32,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "Bits of the reasons that this GPU can report, in hex.",
-            |row| {
-                row.gpu
-                    .supported_clocks_reasons()
-                    .map(|bits| Value::Hex(bits, 16))
-            },
+            clocks::supported_reasons,
         ),
         field(
             &[
@@ -65,7 +41,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "Bits of the reasons at work now, in hex.",
-            |row| row.gpu.clocks_reasons().map(|bits| Value::Hex(bits, 16)),
+            clocks::active_reasons,
         ),
         field(
             &[
@@ -74,7 +50,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "Nothing runs on the GPU.",
-            |row| reason(row, 0x1),
+            clocks::idle,
         ),
         field(
             &[
@@ -83,7 +59,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "Somebody set applications clocks.",
-            |row| reason(row, 0x2),
+            clocks::application_clocks_setting,
         ),
         field(
             &[
@@ -92,7 +68,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "The GPU draws as much power as its limit lets it.",
-            |row| reason(row, 0x4),
+            clocks::sw_power_cap,
         ),
         field(
             &[
@@ -101,7 +77,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "The hardware halves the clocks or worse: too hot, or power is short.",
-            |row| reason(row, 0x8),
+            clocks::hw_slowdown,
         ),
         field(
             &[
@@ -110,7 +86,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "The hardware slows down because it is too hot.",
-            |row| reason(row, 0x40),
+            clocks::hw_thermal_slowdown,
         ),
         field(
             &[
@@ -119,7 +95,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "The hardware slows down because the power supply says so.",
-            |row| reason(row, 0x80),
+            clocks::hw_power_brake_slowdown,
         ),
         field(
             &[
@@ -128,7 +104,7 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "The driver slows down because the GPU or its memory is too hot.",
-            |row| reason(row, 0x20),
+            clocks::sw_thermal_slowdown,
         ),
         field(
             &[
@@ -137,14 +113,10 @@ pub const REASONS: Group<()> = Group {
             ],
             Plain,
             "The GPU keeps step with the others of its sync boost group.",
-            |row| reason(row, 0x10),
+            clocks::sync_boost,
         ),
     ],
 };
-
-fn reason_time(row: &Row<()>, which: usize) -> Reading<Value> {
-    row.gpu.clocks_reason_times()?[which].map(Value::microseconds)
-}
 
 pub const REASON_TIMES: Group<()> = Group {
     about: "For how long, since the driver was loaded, a reason has held the clocks down",
@@ -153,31 +125,31 @@ pub const REASON_TIMES: Group<()> = Group {
             &["clocks_event_reasons_counters.sw_power_cap"],
             Microseconds,
             "By the power limit.",
-            |row| reason_time(row, 0),
+            clocks::sw_power_cap_time,
         ),
         field(
             &["clocks_event_reasons_counters.sync_boost"],
             Microseconds,
             "By the sync boost group.",
-            |row| reason_time(row, 1),
+            clocks::sync_boost_time,
         ),
         field(
             &["clocks_event_reasons_counters.sw_thermal_slowdown"],
             Microseconds,
             "By the driver, because of heat.",
-            |row| reason_time(row, 2),
+            clocks::sw_thermal_slowdown_time,
         ),
         field(
             &["clocks_event_reasons_counters.hw_thermal_slowdown"],
             Microseconds,
             "By the hardware, because of heat.",
-            |row| reason_time(row, 3),
+            clocks::hw_thermal_slowdown_time,
         ),
         field(
             &["clocks_event_reasons_counters.hw_power_brake_slowdown"],
             Microseconds,
             "By the hardware, because of the power supply.",
-            |row| reason_time(row, 4),
+            clocks::hw_power_brake_time,
         ),
     ],
 };
@@ -185,52 +157,27 @@ pub const REASON_TIMES: Group<()> = Group {
 pub const MEMORY: Group<()> = Group {
     about: "The GPU's memory (frame buffer), whose reserved, used and free add up to the total, and computing",
     fields: &[
-        field(&["memory.total"], Mebibytes, "All of it.", |row| {
-            row.gpu
-                .memory()
-                .map(|memory| Value::mebibytes(memory.total))
-        }),
+        field(&["memory.total"], Mebibytes, "All of it.", memory::total),
         field(
             &["memory.reserved"],
             Mebibytes,
             "Kept by the driver and the firmware.",
-            |row| {
-                row.gpu
-                    .memory()?
-                    .reserved
-                    .map(Value::mebibytes)
-                    .ok_or(Missing::FUNCTION_NOT_FOUND)
-            },
+            memory::reserved,
         ),
-        field(&["memory.used"], Mebibytes, "Allocated.", |row| {
-            row.gpu.memory().map(|memory| Value::mebibytes(memory.used))
-        }),
-        field(&["memory.free"], Mebibytes, "Free.", |row| {
-            row.gpu.memory().map(|memory| Value::mebibytes(memory.free))
-        }),
+        field(&["memory.used"], Mebibytes, "Allocated.", memory::used),
+        field(&["memory.free"], Mebibytes, "Free.", memory::free),
         field(
             &["compute_mode"],
             Plain,
             "How many processes may compute on it at once.",
-            |row| {
-                row.gpu.compute_mode().and_then(|mode| {
-                    word(
-                        mode,
-                        &[
-                            "Default",
-                            "Exclusive_Thread",
-                            "Prohibited",
-                            "Exclusive_Process",
-                        ],
-                    )
-                })
-            },
+            modes::compute,
         ),
-        field(&["compute_cap"], Plain, "CUDA compute capability.", |row| {
-            row.gpu
-                .compute_capability()
-                .map(|(major, minor)| format!("{major}.{minor}").into())
-        }),
+        field(
+            &["compute_cap"],
+            Plain,
+            "CUDA compute capability.",
+            board::compute_capability,
+        ),
     ],
 };
 
@@ -241,37 +188,37 @@ pub const UTILIZATION: Group<()> = Group {
             &["utilization.gpu"],
             Percent,
             "Share of the time in which a kernel ran.",
-            |row| row.gpu.utilization().map(|busy| busy.gpu.into()),
+            load::gpu,
         ),
         field(
             &["utilization.memory"],
             Percent,
             "Share of the time in which memory was read or written.",
-            |row| row.gpu.utilization().map(|busy| busy.memory.into()),
+            load::memory,
         ),
         field(
             &["utilization.encoder"],
             Percent,
             "Share of the video encoders.",
-            |row| row.gpu.encoder_utilization().map(Value::from),
+            load::encoder,
         ),
         field(
             &["utilization.decoder"],
             Percent,
             "Share of the video decoders.",
-            |row| row.gpu.decoder_utilization().map(Value::from),
+            load::decoder,
         ),
         field(
             &["utilization.jpeg"],
             Percent,
             "Share of the JPEG engines.",
-            |row| row.gpu.jpeg_utilization().map(Value::from),
+            load::jpeg,
         ),
         field(
             &["utilization.ofa"],
             Percent,
             "Share of the optical flow engines.",
-            |row| row.gpu.ofa_utilization().map(Value::from),
+            load::ofa,
         ),
     ],
 };
@@ -283,27 +230,19 @@ pub const ENCODER: Group<()> = Group {
             &["encoder.stats.sessionCount"],
             Plain,
             "How many there are.",
-            |row| row.gpu.encoder_stats().map(|stats| stats.sessions.into()),
+            load::encoder_sessions,
         ),
         field(
             &["encoder.stats.averageFps"],
             Plain,
             "Frames a second, averaged over them.",
-            |row| {
-                row.gpu
-                    .encoder_stats()
-                    .map(|stats| stats.average_fps.into())
-            },
+            load::encoder_fps,
         ),
         field(
             &["encoder.stats.averageLatency"],
             Plain,
             "Microseconds a frame, averaged over them.",
-            |row| {
-                row.gpu
-                    .encoder_stats()
-                    .map(|stats| stats.average_latency.into())
-            },
+            load::encoder_latency,
         ),
     ],
 };

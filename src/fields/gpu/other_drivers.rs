@@ -1,8 +1,9 @@
 //! Names that drivers from 470 to 610 have or had but R580 has not: accepted,
 //! with a value where NVML still has one.
 
-use super::board::word;
-use crate::fields::{Field, Group, Row, field};
+use crate::facts::words::word;
+use crate::facts::{Context, board};
+use crate::fields::{Field, Group, field};
 use crate::nvml::{FieldNumber, Missing, Reading};
 use crate::value::Unit::{Megahertz, Milliseconds, None as Plain, Percent, Watts};
 use crate::value::{Value, enabled, yes};
@@ -13,22 +14,27 @@ pub const FIELDS: Group<()> = Group {
 };
 
 /// What NVML no longer or never answered.
-fn gone(_: &Row<()>) -> Reading<Value> {
+fn gone(_: &Context<()>) -> Reading<Value> {
     Err(Missing::NotSupported)
 }
 
 /// `NVML_FI_PWR_SMOOTHING_*` with its numbers of R580.82 and later.
 macro_rules! smoothing {
     ($name:literal, $unit:ident, $help:literal, $id:literal, $show:expr) => {
-        field(&[concat!("power_smoothing.", $name)], $unit, $help, |row| {
-            let show: fn(f64) -> Value = $show;
-            row.gpu.field($id, 5).map(|number| {
-                show(match number {
-                    FieldNumber::Whole(number) => number as f64,
-                    FieldNumber::Real(number) => number,
+        field(
+            &[concat!("power_smoothing.", $name)],
+            $unit,
+            $help,
+            |context| {
+                let show: fn(f64) -> Value = $show;
+                context.gpu.field($id, 5).map(|number| {
+                    show(match number {
+                        FieldNumber::Whole(number) => number as f64,
+                        FieldNumber::Real(number) => number,
+                    })
                 })
-            })
-        })
+            },
+        )
     };
 }
 
@@ -45,19 +51,29 @@ const ROWS: &[Field<()>] = &[
         &["kmd_version"],
         Plain,
         "Version of the kernel driver.",
-        |row| row.driver.version().map(Value::from),
+        board::driver_version,
     ),
     field(
         &["reset_status.reset_required"],
         Plain,
         "Whether the GPU has to be reset.",
-        |row| row.gpu.field_number(226, 0).map(|needed| yes(needed != 0)),
+        |context| {
+            context
+                .gpu
+                .field_number(226, 0)
+                .map(|needed| yes(needed != 0))
+        },
     ),
     field(
         &["reset_status.drain_and_reset_recommended"],
         Plain,
         "Whether the GPU should be reset once its work is done.",
-        |row| row.gpu.field_number(227, 0).map(|needed| yes(needed != 0)),
+        |context| {
+            context
+                .gpu
+                .field_number(227, 0)
+                .map(|needed| yes(needed != 0))
+        },
     ),
     field(
         &["edpp_multiplier"],
@@ -97,9 +113,9 @@ const ROWS: &[Field<()>] = &[
         &["power_smoothing.priv_level"],
         Plain,
         "Who may change it.",
-        |row| {
+        |context| {
             word(
-                row.gpu.field_number(252, 5)? as u32,
+                context.gpu.field_number(252, 5)? as u32,
                 &["None", "User", "Admin"],
             )
         },

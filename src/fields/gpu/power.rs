@@ -1,22 +1,11 @@
 //! Heat, power and clocks.
 
-use crate::fields::{Group, Row, field};
-use crate::nvml::{Clock, FieldNumber, Missing, Reading};
+use crate::facts::smoothing::{self, CURRENT_PROFILE};
+use crate::facts::{clocks, power, temperature};
+use crate::fields::{Group, field};
+use crate::nvml::Missing;
 use crate::value::Unit::{Megahertz, Milliseconds, None as Plain, Watts};
-use crate::value::{Value, enabled, yes};
-
-/// `NVML_FI_DEV_MEMORY_TEMP`.
-const MEMORY_TEMP: u32 = 82;
-/// `NVML_FI_DEV_POWER_*`; scope 0 is the GPU, 1 the module it sits on.
-const POWER_AVERAGE: u32 = 185;
-const POWER_INSTANT: u32 = 186;
-const POWER_MIN_LIMIT: u32 = 187;
-const POWER_MAX_LIMIT: u32 = 188;
-const POWER_DEFAULT_LIMIT: u32 = 189;
-const POWER_CURRENT_LIMIT: u32 = 190;
-const POWER_REQUESTED_LIMIT: u32 = 192;
-const GPU: u32 = 0;
-const MODULE: u32 = 1;
+use crate::value::{Value, yes};
 
 pub const TEMPERATURE: Group<()> = Group {
     about: "Degrees Celsius",
@@ -25,31 +14,25 @@ pub const TEMPERATURE: Group<()> = Group {
             &["temperature.gpu"],
             Plain,
             "Temperature of the GPU.",
-            |row| row.gpu.temperature().map(Value::from),
+            temperature::gpu,
         ),
         field(
             &["temperature.gpu.tlimit"],
             Plain,
             "Degrees left before the GPU slows down.",
-            |row| row.gpu.temperature_margin().map(Value::from),
+            temperature::margin,
         ),
         field(
             &["temperature.memory"],
             Plain,
             "Temperature of the memory (HBM).",
-            |row| match row.gpu.field_number(MEMORY_TEMP, 0) {
+            |context| match temperature::memory(context) {
                 Err(Missing::NotSupported) => Ok(Value::word("N/A")),
-                reading => reading.map(Value::from),
+                reading => reading,
             },
         ),
     ],
 };
-
-fn watts(row: &Row<()>, id: u32, scope: u32) -> Reading<Value> {
-    row.gpu
-        .field_number(id, scope)
-        .map(|milliwatts| Value::watts(milliwatts as f64))
-}
 
 pub const POWER: Group<()> = Group {
     about: "Power of the GPU",
@@ -58,63 +41,55 @@ pub const POWER: Group<()> = Group {
             &["power.management"],
             Plain,
             "Whether the GPU manages its power.",
-            |row| row.gpu.power_management().map(enabled),
+            power::management,
         ),
         field(
             &["power.draw"],
             Watts,
             "Draw of the whole board; averaged over a second since Ampere.",
-            |row| row.gpu.power_usage().map(Value::watts),
+            power::draw,
         ),
         field(
             &["power.draw.average", "gpu.power.draw.average"],
             Watts,
             "Draw, averaged over a second.",
-            |row| watts(row, POWER_AVERAGE, GPU),
+            power::average,
         ),
         field(
             &["power.draw.instant", "gpu.power.draw.instant"],
             Watts,
             "Draw at this instant.",
-            |row| watts(row, POWER_INSTANT, GPU),
+            power::instant,
         ),
         field(
             &["power.limit", "gpu.power.requested_limit"],
             Watts,
             "Limit that was asked for, with -pl.",
-            |row| row.gpu.power_limit().map(Value::watts),
+            power::limit,
         ),
         field(
             &["enforced.power.limit", "gpu.power.current_limit"],
             Watts,
             "Limit in force, the lowest of all.",
-            |row| row.gpu.enforced_power_limit().map(Value::watts),
+            power::enforced_limit,
         ),
         field(
             &["power.default_limit", "gpu.power.default_limit"],
             Watts,
             "Limit that the board starts with.",
-            |row| row.gpu.default_power_limit().map(Value::watts),
+            power::default_limit,
         ),
         field(
             &["power.min_limit", "gpu.power.min_limit"],
             Watts,
             "Lowest limit that can be asked for.",
-            |row| {
-                row.gpu
-                    .power_limit_range()
-                    .map(|(low, _)| Value::watts(low))
-            },
+            power::min_limit,
         ),
         field(
             &["power.max_limit", "gpu.power.max_limit"],
             Watts,
             "Highest limit that can be asked for.",
-            |row| {
-                row.gpu
-                    .power_limit_range()
-                    .map(|(_, high)| Value::watts(high))
-            },
+            power::max_limit,
         ),
     ],
 };
@@ -126,64 +101,56 @@ pub const MODULE_POWER: Group<()> = Group {
             &["module.power.draw.average"],
             Watts,
             "Draw, averaged over a second.",
-            |row| watts(row, POWER_AVERAGE, MODULE),
+            power::module_average,
         ),
         field(
             &["module.power.draw.instant"],
             Watts,
             "Draw at this instant.",
-            |row| watts(row, POWER_INSTANT, MODULE),
+            power::module_instant,
         ),
         field(
             &["module.power.limit", "module.power.requested_limit"],
             Watts,
             "Limit that was asked for.",
-            |row| watts(row, POWER_REQUESTED_LIMIT, MODULE),
+            power::module_requested_limit,
         ),
         field(
             &["module.enforced.power.limit", "module.power.current_limit"],
             Watts,
             "Limit in force.",
-            |row| watts(row, POWER_CURRENT_LIMIT, MODULE),
+            power::module_current_limit,
         ),
         field(
             &["module.power.default_limit"],
             Watts,
             "Limit that the module starts with.",
-            |row| watts(row, POWER_DEFAULT_LIMIT, MODULE),
+            power::module_default_limit,
         ),
         field(
             &["module.power.min_limit"],
             Watts,
             "Lowest limit that can be asked for.",
-            |row| watts(row, POWER_MIN_LIMIT, MODULE),
+            power::module_min_limit,
         ),
         field(
             &["module.power.max_limit"],
             Watts,
             "Highest limit that can be asked for.",
-            |row| watts(row, POWER_MAX_LIMIT, MODULE),
+            power::module_max_limit,
         ),
     ],
 };
 
-/// The profile in use, as the scope of a power smoothing question.
-const CURRENT_PROFILE: u32 = 5;
-
-/// A power smoothing number: watts come as floating-point numbers.
-fn smoothing(row: &Row<()>, id: u32, scope: u32) -> Reading<Value> {
-    row.gpu.field(id, scope).map(|number| match number {
-        FieldNumber::Whole(number) => number.into(),
-        FieldNumber::Real(number) => Value::Hundredths(number),
-    })
-}
-
 /// One row a number: name, unit, `NVML_FI_PWR_SMOOTHING_*`, scope.
 macro_rules! smoothing {
     ($name:literal, $unit:ident, $help:literal, $id:literal, $scope:expr) => {
-        field(&[concat!("power_smoothing.", $name)], $unit, $help, |row| {
-            smoothing(row, $id, $scope)
-        })
+        field(
+            &[concat!("power_smoothing.", $name)],
+            $unit,
+            $help,
+            |context| context.gpu.field($id, $scope).map(smoothing::plain),
+        )
     };
 }
 
@@ -194,7 +161,7 @@ pub const SMOOTHING: Group<()> = Group {
             &["power_smoothing.delayed_power_smoothing_supported"],
             Plain,
             "Whether smoothing with a delay is possible.",
-            |row| row.gpu.field_number(280, 0).map(|can| yes(can != 0)),
+            |context| context.gpu.field_number(280, 0).map(|can| yes(can != 0)),
         ),
         smoothing!("primary_power_floor", Watts, "First power floor.", 275, 0),
         smoothing!(
@@ -291,37 +258,37 @@ pub const CLOCKS: Group<()> = Group {
             &["clocks.current.graphics", "clocks.gr"],
             Megahertz,
             "Graphics (shaders).",
-            |row| row.gpu.clock(Clock::Graphics).map(Value::from),
+            clocks::graphics,
         ),
         field(
             &["clocks.current.sm", "clocks.sm"],
             Megahertz,
             "Streaming multiprocessors.",
-            |row| row.gpu.clock(Clock::SM).map(Value::from),
+            clocks::sm,
         ),
         field(
             &["clocks.current.memory", "clocks.mem"],
             Megahertz,
             "Memory.",
-            |row| row.gpu.clock(Clock::Memory).map(Value::from),
+            clocks::memory,
         ),
         field(
             &["clocks.current.video", "clocks.video"],
             Megahertz,
             "Video encoders and decoders.",
-            |row| row.gpu.clock(Clock::Video).map(Value::from),
+            clocks::video,
         ),
         field(
             &["clocks.applications.graphics", "clocks.applications.gr"],
             Megahertz,
             "Graphics, for applications.",
-            |row| row.gpu.application_clock(Clock::Graphics).map(Value::from),
+            clocks::application_graphics,
         ),
         field(
             &["clocks.applications.memory", "clocks.applications.mem"],
             Megahertz,
             "Memory, for applications.",
-            |row| row.gpu.application_clock(Clock::Memory).map(Value::from),
+            clocks::application_memory,
         ),
         field(
             &[
@@ -330,11 +297,7 @@ pub const CLOCKS: Group<()> = Group {
             ],
             Megahertz,
             "Graphics, for applications by default.",
-            |row| {
-                row.gpu
-                    .default_application_clock(Clock::Graphics)
-                    .map(Value::from)
-            },
+            clocks::default_application_graphics,
         ),
         field(
             &[
@@ -343,29 +306,25 @@ pub const CLOCKS: Group<()> = Group {
             ],
             Megahertz,
             "Memory, for applications by default.",
-            |row| {
-                row.gpu
-                    .default_application_clock(Clock::Memory)
-                    .map(Value::from)
-            },
+            clocks::default_application_memory,
         ),
         field(
             &["clocks.max.graphics", "clocks.max.gr"],
             Megahertz,
             "Graphics, at most.",
-            |row| row.gpu.max_clock(Clock::Graphics).map(Value::from),
+            clocks::max_graphics,
         ),
         field(
             &["clocks.max.sm"],
             Megahertz,
             "Streaming multiprocessors, at most.",
-            |row| row.gpu.max_clock(Clock::SM).map(Value::from),
+            clocks::max_sm,
         ),
         field(
             &["clocks.max.memory", "clocks.max.mem"],
             Megahertz,
             "Memory, at most.",
-            |row| row.gpu.max_clock(Clock::Memory).map(Value::from),
+            clocks::max_memory,
         ),
     ],
 };

@@ -101,3 +101,24 @@ const POWER_PROFILES: &[&str] = &[
 pub fn power_profile(number: u32) -> Option<&'static str> {
     POWER_PROFILES.get(number as usize).copied()
 }
+
+/// `nvmlDriverModel_t`.
+pub const DRIVER_MODELS: &[&str] = &["WDDM", "TCC", "MCDM"];
+
+/// `nvmlGpuOperationMode_t`.
+pub const OPERATION_MODES: &[&str] = &["All On", "Compute", "Low Double Precision"];
+
+/// `NVML_DEVICE_ADDRESSING_MODE_*`.
+pub const ADDRESSING_MODES: &[&str] = &["None", "HMM", "ATS"];
+
+/// `nvmlHostVgpuMode_t`.
+pub const HOST_VGPU_MODES: &[&str] = &["Non SR-IOV", "SR-IOV"];
+
+/// `nvmlDeviceGpuRecoveryAction_t`.
+pub const RECOVERY_ACTIONS: &[&str] = &["None", "Reset", "Reboot", "Drain P2P", "Drain and Reset"];
+
+/// `nvmlPlatformInfo_v2_t.peerType`.
+pub const PEER_TYPES: &[&str] = &["Direct Connected", "Switch Connected"];
+
+/// `nvmlBridgeChipType_t`.
+pub const BRIDGE_CHIPS: &[&str] = &["PLX", "BR04"];
