@@ -206,7 +206,7 @@ const LICENSES: List<(), License> = List {
                 Ok(context.item.product.clone().into())
             }),
             line("License Status", "license_status", |context| {
-                Ok(license_status(&context.item).into())
+                Ok(license_status(context.item).into())
             }),
         ],
     ),
