@@ -6,7 +6,6 @@
 mod args;
 mod clock;
 mod commands;
-mod document;
 mod error;
 mod facts;
 mod fields;

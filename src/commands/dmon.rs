@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any};
 use crate::output::Output;
-use crate::render::scroll::{Again, End, Scroll, Style};
+use crate::render::scroll::{Again, End, Heading, Scroll, Style};
 use crate::spelling::options::Takes::Text;
 use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::Value;
-use crate::watch::{self, Column, Heading, PowerViolation};
+use crate::watch::{self, Column, PowerViolation};
 
 /// `dmon`.
 #[rustfmt::skip]

@@ -7,10 +7,10 @@
 
 use jiff::ZonedDateTime as Time;
 
-use crate::document::{Document, Subject};
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu};
 use crate::render;
+use crate::render::document::{Document, Subject};
 use crate::sections::head::{self, Moment};
 use crate::sections::{Form, Selection};
 
@@ -61,7 +61,10 @@ impl Report {
     fn print(&self, document: &Document, out: &mut Vec<u8>) {
         match self.selection.form() {
             Form::Text => render::text::text(document, out),
-            Form::Xml => render::xml::xml(document, self.embed_dtd, out),
+            Form::Xml => {
+                let definition = self.embed_dtd.then(|| head::shape(document.subject));
+                render::xml::xml(document, definition.as_ref(), out);
+            }
         }
     }
 }
@@ -84,5 +87,5 @@ pub fn dtd(units: bool, out: &mut Vec<u8>) {
         true => Subject::Units,
         false => Subject::Devices,
     };
-    render::dtd::dtd(subject, out);
+    render::dtd::dtd(subject, &head::shape(subject), out);
 }

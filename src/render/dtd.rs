@@ -3,16 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{Shape, ShapeContent, Subject, Times};
-use crate::sections::head;
+use crate::render::document::{Shape, ShapeContent, Subject, Times};
 
 /// The elements that say which of several they are.
 const WITH_ID: &[&str] = &["gpu", "hic"];
 
-/// Appends the definition.
-pub fn dtd(subject: Subject, out: &mut Vec<u8>) {
+/// Appends the definition of a report of this shape.
+pub fn dtd(subject: Subject, report: &Shape, out: &mut Vec<u8>) {
     out.extend_from_slice(format!("<!-- {} -->\n", subject.dtd()).as_bytes());
-    declare(&head::shape(subject), &mut BTreeSet::new(), out);
+    declare(report, &mut BTreeSet::new(), out);
 }
 
 /// Declares an element and those under it, each name once: rows of one name are
@@ -75,6 +74,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::sections::head::shape;
 
     /// Two rows of one name with different children would make one of them
     /// invalid.
@@ -95,7 +95,7 @@ mod tests {
         }
         for subject in [Subject::Devices, Subject::Units] {
             let mut models = BTreeMap::new();
-            collect(&head::shape(subject), &mut models);
+            collect(&shape(subject), &mut models);
             assert!(models.len() > 5);
         }
     }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn each_element_is_declared_once() {
         let mut out = Vec::new();
-        dtd(Subject::Devices, &mut out);
+        dtd(Subject::Devices, &shape(Subject::Devices), &mut out);
         let text = String::from_utf8_lossy(&out).into_owned();
         let names: Vec<&str> = text
             .lines()

@@ -13,8 +13,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::summary::{Ecc, GpuLines, MigLines, ProcessLine, Summary};
 use super::{csv, summary, text, width, xml};
-use crate::document::{Content, Document, Look, Node, Subject};
 use crate::nvml::Missing;
+use crate::render::document::{Content, Document, Look, Node, Subject};
 use crate::value::{Unit, Value, printable};
 
 /// What has broken programs before: markup, quotes, separators, terminal
@@ -220,8 +220,9 @@ proptest! {
 
     #[test]
     fn an_xml_reader_gets_back_what_was_shown(name in name()) {
+        let shape = crate::sections::head::shape(Subject::Devices);
         let mut out = Vec::new();
-        xml::xml(&report(&name), true, &mut out);
+        xml::xml(&report(&name), Some(&shape), &mut out);
         let document = String::from_utf8(out).unwrap();
         let forbidden = |c: char| matches!(c, '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
         prop_assert_eq!(document.find(forbidden), None);

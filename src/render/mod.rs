@@ -1,6 +1,7 @@
 //! Printers: typed facts in, bytes out. None of them asks NVML anything.
 
 pub mod csv;
+pub mod document;
 pub mod dtd;
 mod frame;
 #[cfg(test)]

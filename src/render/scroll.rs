@@ -9,7 +9,27 @@ use super::{csv, width};
 use crate::args::{Layout, Stamps};
 use crate::nvml::Reading;
 use crate::value::{Value, printable};
-use crate::watch::Heading;
+
+/// The two lines above a column, and its width in characters.
+#[derive(Clone)]
+pub struct Heading {
+    /// The upper line.
+    pub name: Cow<'static, str>,
+    /// The lower line.
+    pub unit: Cow<'static, str>,
+    /// How wide the column is, the blank before it not counted; what is wider
+    /// moves what follows.
+    pub width: usize,
+}
+
+/// A heading.
+pub const fn heading(name: &'static str, unit: &'static str, width: usize) -> Heading {
+    Heading {
+        name: Cow::Borrowed(name),
+        unit: Cow::Borrowed(unit),
+        width,
+    }
+}
 
 /// What tells one view from another.
 pub struct Style {

@@ -1,7 +1,7 @@
 //! The report for people: names to the left, values in one column.
 
 use super::spelt;
-use crate::document::{Content, Document, Look, Node};
+use crate::render::document::{Content, Document, Look, Node};
 use crate::value::printable;
 
 /// Where values begin, a colon and a blank before them.

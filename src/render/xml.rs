@@ -8,30 +8,30 @@ use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
 use super::dtd::dtd;
 use super::spelt;
-use crate::document::{Content, Document, Look, Node};
+use crate::render::document::{Content, Document, Look, Node, Shape};
 use crate::value::printable;
 
-/// Appends a report, with its document type definition inside if `embed`.
-pub fn xml(document: &Document, embed: bool, out: &mut Vec<u8>) {
+/// Appends a report, with its document type definition inside if its shape is given.
+pub fn xml(document: &Document, definition: Option<&Shape>, out: &mut Vec<u8>) {
     // Writing to memory does not fail.
-    let _ = Printer(Writer::new(out)).document(document, embed);
+    let _ = Printer(Writer::new(out)).document(document, definition);
 }
 
 struct Printer<'a>(Writer<&'a mut Vec<u8>>);
 
 impl Printer<'_> {
-    fn document(&mut self, document: &Document, embed: bool) -> io::Result<()> {
+    fn document(&mut self, document: &Document, definition: Option<&Shape>) -> io::Result<()> {
         const ROOT: &str = "nvidia_smi_log";
         let declaration = BytesStart::from_content("xml version=\"1.0\" ", 3);
         self.event(Event::Decl(BytesDecl::from_start(declaration)))?;
         self.raw("\n")?;
-        let kind = match embed {
-            true => {
+        let kind = match definition {
+            Some(report) => {
                 let mut definition = Vec::new();
-                dtd(document.subject, &mut definition);
+                dtd(document.subject, report, &mut definition);
                 format!("{ROOT} [\n{}]", String::from_utf8_lossy(&definition))
             }
-            false => format!("{ROOT} SYSTEM \"{}\"", document.subject.dtd()),
+            None => format!("{ROOT} SYSTEM \"{}\"", document.subject.dtd()),
         };
         self.event(Event::DocType(BytesText::from_escaped(kind)))?;
         self.raw("\n")?;

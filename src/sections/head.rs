@@ -2,8 +2,8 @@
 
 use jiff::ZonedDateTime as Time;
 
-use crate::document::{Content, Look, Node, Shape, ShapeContent, Subject, Times};
 use crate::nvml::{Driver, Gpu, Reading};
+use crate::render::document::{Content, Look, Node, Shape, ShapeContent, Subject, Times};
 use crate::value::{Unit, Value, date, supported};
 
 /// What the head is asked about.

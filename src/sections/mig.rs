@@ -1,9 +1,9 @@
 //! MIG: the mode, and the devices that the GPU is cut into.
 
 use super::row::{Empty, List, Row, group, line, list, number};
-use crate::document::Look;
 use crate::facts::{Context, modes};
 use crate::nvml::{Bar1, Memory, MigAttributes, MigDevice, Missing, Reading};
+use crate::render::document::Look;
 use crate::value::Unit::Mebibytes;
 use crate::value::{Value, whole_mebibytes};
 

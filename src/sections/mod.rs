@@ -22,10 +22,10 @@ mod temperature;
 
 use jiff::ZonedDateTime;
 
-use crate::document::{Node, Shape};
 use crate::error::Error;
 use crate::facts::{self, Context};
 use crate::nvml::{Driver, Gpu, each};
+use crate::render::document::{Node, Shape};
 
 pub use row::Form;
 use row::{Row, shapes};

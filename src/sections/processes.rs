@@ -1,10 +1,10 @@
 //! Processes: those that run, and those that the driver keeps accounts of.
 
 use super::row::{Empty, List, Row, group, line, list, number};
-use crate::document::Look;
 use crate::facts::processes::{self, Account};
 use crate::facts::{Context, modes};
 use crate::nvml::{Missing, Reading, Running};
+use crate::render::document::Look;
 use crate::value::Unit::{Mebibytes, Milliseconds, Percent};
 use crate::value::Value;
 

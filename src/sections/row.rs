@@ -1,9 +1,9 @@
 //! What sections are made of: rows that know their names and where their value
 //! comes from.
 
-use crate::document::{Content as Answer, Look, Node, Shape, ShapeContent, Times};
 use crate::facts::Context;
 use crate::nvml::Reading;
+use crate::render::document::{Content as Answer, Look, Node, Shape, ShapeContent, Times};
 use crate::value::{Unit, Value};
 
 /// What a report is for.

@@ -1,7 +1,7 @@
 //! The metrics of GPU performance monitoring that `dmon` can add to its lines.
 
-use super::{Heading, heading};
 use crate::error::Error;
+use crate::render::scroll::{Heading, heading};
 
 const WIDTH: usize = 10;
 

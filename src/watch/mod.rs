@@ -6,11 +6,10 @@ mod gpm;
 mod process;
 mod sessions;
 
-use std::borrow::Cow;
-
 use crate::error::Error;
 use crate::facts::Context;
 use crate::nvml::Reading;
+use crate::render::scroll::{Heading, heading};
 use crate::value::Value;
 
 pub use device::{DEVICE, PowerViolation};
@@ -24,18 +23,6 @@ pub struct Column<T> {
     pub heading: Heading,
     /// Asks NVML for it.
     pub get: fn(&Context<T>) -> Reading<Value>,
-}
-
-/// The two lines above a column, and its width in characters.
-#[derive(Clone)]
-pub struct Heading {
-    /// The upper line.
-    pub name: Cow<'static, str>,
-    /// The lower line.
-    pub unit: Cow<'static, str>,
-    /// How wide the column is, the blank before it not counted; what is wider
-    /// moves what follows.
-    pub width: usize,
 }
 
 /// Columns that one letter of `-s` chooses.
@@ -72,14 +59,6 @@ const fn column<T>(
     Column {
         heading: heading(name, unit, width),
         get,
-    }
-}
-
-const fn heading(name: &'static str, unit: &'static str, width: usize) -> Heading {
-    Heading {
-        name: Cow::Borrowed(name),
-        unit: Cow::Borrowed(unit),
-        width,
     }
 }
 

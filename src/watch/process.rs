@@ -1,7 +1,8 @@
 //! `pmon`: one line a process.
 
-use super::{Column, Heading, Set, column, heading};
+use super::{Column, Set, column};
 use crate::nvml::{Missing, ProcessLoad, Reading};
+use crate::render::scroll::{Heading, heading};
 use crate::value::{Value, whole_mebibytes};
 
 /// A process with a context on a GPU.
