@@ -1,18 +1,15 @@
 //! The screens about the command line itself, made from the tables that it is
 //! read with.
 
-use crate::args::List;
-use crate::commands::SUBCOMMANDS;
+use crate::cli::{GROUPS, List, Opt, Run, Subcommand, Takes};
 use crate::fields::{self, Table};
-use crate::spelling::options::{GROUPS, Opt, Takes};
-use crate::spelling::subcommand::{Run, Subcommand};
 use crate::watch;
 
 /// Where the explanations start.
 const COLUMN: usize = 44;
 
 /// The answer to `-h`.
-pub fn usage(out: &mut Vec<u8>) {
+pub fn usage(subcommands: &[&Subcommand], out: &mut Vec<u8>) {
     line(
         out,
         concat!(
@@ -46,7 +43,7 @@ pub fn usage(out: &mut Vec<u8>) {
         out,
         "COMMANDS (each explains itself with -h; refused: NVML has no public function)",
     );
-    for subcommand in SUBCOMMANDS {
+    for subcommand in subcommands {
         let mark = match subcommand.run {
             Run::NotBuilt => " (not built yet)",
             Run::Refused(_) => " (refused)",
@@ -60,12 +57,12 @@ pub fn usage(out: &mut Vec<u8>) {
 pub fn subcommand(subcommand: &Subcommand) -> String {
     let Subcommand { about, notes, .. } = subcommand;
     let text = [*about, *notes].join("\n");
-    format!("\n{}\n{}", text.trim_end(), subcommand_usage(subcommand))
+    below(&format!("\n{}\n", text.trim_end()), subcommand)
 }
 
-/// The part of it that a bad line earns.
-pub fn subcommand_usage(subcommand: &Subcommand) -> String {
-    let mut out = Vec::new();
+/// The options of a subcommand below what is wrong with a line.
+pub fn below(complaint: &str, subcommand: &Subcommand) -> String {
+    let mut out = complaint.as_bytes().to_vec();
     line(&mut out, "");
     let usage = format!("Usage: nvidia-smi {} [OPTION [VALUE]]...", subcommand.name);
     line(&mut out, &usage);
@@ -91,7 +88,7 @@ pub fn subcommand_usage(subcommand: &Subcommand) -> String {
 /// The answer to `--help-query-*`: programs read the names off the lines that
 /// begin with a quote, so no other line may.
 pub fn fields(list: List, out: &mut Vec<u8>) {
-    line(out, &format!("Fields of {}:", list.option()));
+    line(out, &format!("Fields of --{}:", list.word()));
     match list {
         List::Gpu => table(fields::GPU, out),
         List::SupportedClocks => table(fields::SUPPORTED_CLOCKS, out),
@@ -123,14 +120,14 @@ fn table<T>(table: &Table<T>, out: &mut Vec<u8>) {
 
 /// The short spelling, the long one, and the value.
 fn spelt(option: &Opt) -> String {
-    let names = || option.names.split(' ');
+    let names = || option.spellings();
     let short = names().find(|name| !name.starts_with("--"));
     let short = short.map(|name| format!("{name},")).unwrap_or_default();
     let long = names().find(|name| name.starts_with("--"));
     let long = long.or(names().nth(1)).unwrap_or_default();
     let value = match option.takes {
         Takes::Nothing => String::new(),
-        Takes::MaybeText => format!("[={}]", option.value),
+        Takes::MaybeText | Takes::MaybeAny => format!("[={}]", option.value),
         _ => format!("={}", option.value),
     };
     format!("{short:<6} {long}{value}")
@@ -158,6 +155,7 @@ fn line(out: &mut Vec<u8>, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::all_options;
 
     fn lines(screen: impl Fn(&mut Vec<u8>)) -> Vec<String> {
         let mut out = Vec::new();
@@ -168,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_usage_screen_fits_a_terminal_and_lists_everything() {
-        let screen = lines(usage);
+        let screen = lines(|out| usage(&[], out));
         for line in &screen {
             assert!(line.len() <= 100, "{line}");
         }
@@ -178,7 +176,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let screen: Vec<String> = screen.iter().flat_map(words).collect();
-        for option in GROUPS.iter().flat_map(|group| group.options) {
+        for option in all_options() {
             let listed = screen.contains(&format!("--{}", option.word()));
             assert_eq!(listed, !option.help.is_empty(), "{}", option.names);
         }

@@ -142,7 +142,7 @@ pub fn tell(status: u8) {
 /// Ends with a status, whatever questions still hang.
 pub fn abandon(status: u8) -> ! {
     say(ABANDONED, status);
-    crate::leave(status)
+    signals::leave(status)
 }
 
 /// Says its last word, and lets go of what readers wait for the end of.

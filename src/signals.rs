@@ -64,6 +64,12 @@ pub fn undisturbed<T>(write: impl FnOnce() -> T) -> T {
     written
 }
 
+/// Ends the process at once. What libraries do at the end of a process gives back
+/// what the kernel takes back anyway, and takes NVML's about 1 ms.
+pub fn leave(status: u8) -> ! {
+    low_level::exit(status.into())
+}
+
 /// Ends the process as a signal does.
 pub fn end() {
     STATE.ending.store(true, Ordering::SeqCst);

@@ -1,14 +1,15 @@
 //! `c2c`: the links between a GPU and the CPU on its module.
 
+use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field, if_any};
 
 use super::nvlink::gigabytes;
 use super::present::{Present, both, count, heading, tell};
+use crate::cli::Takes::{Long, Nothing};
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
 use crate::render::put;
-use crate::spelling::options::Takes::{Long, Nothing};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `c2c`.
 #[rustfmt::skip]
@@ -51,7 +52,7 @@ const ERRORS: &[(&str, u32)] = &[
 const POWER_STATES: [&str; 2] = ["Full Power State", "Low Power State"];
 
 fn c2c(line: &Line) -> anyhow::Result<()> {
-    let driver = crate::open()?;
+    let driver = begin::open()?;
     output::answer(|out| run(&driver, line, out))
 }
 

@@ -1,12 +1,13 @@
 //! `conf-compute`: state and settings of confidential computing.
 
 use super::present::{able, all_there, both, heading, named};
+use crate::cli::Takes::{Nothing, Wide};
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::output;
 use crate::render::put;
-use crate::spelling::options::Takes::{Nothing, Wide};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `conf-compute`.
 #[rustfmt::skip]
@@ -31,7 +32,7 @@ pub static CONF_COMPUTE: Subcommand = Subcommand {
         opt("-q --query-conf-compute", Nothing, "", "All of the state"),
     ],
     refuses: Refuses::Tersely,
-    needs: Needs::Command,
+    needs: Needs::OneCommand,
     run: Run::Once(confidential),
 };
 
@@ -134,7 +135,7 @@ fn multi_gpu(driver: &Driver) -> Reading<String> {
 
 /// The option that a line asks for, and its number, 0 where it takes none.
 fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
-    let word = line.one_command()?;
+    let word = line.commands().first().copied().unwrap_or_default();
     match line.wide(word).unwrap_or(0) {
         _ if line.text(word) == Some("") => Err(line.invalid(word)),
         2.. if word == "set-gpus-ready-state" => Err(line.invalid(word)),
@@ -144,8 +145,8 @@ fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
 
 fn confidential(line: &Line) -> anyhow::Result<()> {
     let (option, value) = asked(line)?;
-    let driver = crate::open()?;
-    let gpus = crate::select(&driver, line.text("id"))?;
+    let driver = begin::open()?;
+    let gpus = begin::select(&driver, line.text("id"))?;
     output::answer(|out| run(&driver, &gpus, option, value, out))
 }
 
@@ -272,17 +273,13 @@ fn failed(verb: &str, subject: &str, why: Missing) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
+    use crate::cli::line;
     use crate::error::Status;
 
     #[test]
     fn a_line_asks_for_one_thing() {
-        let read = |text: &str| {
-            let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
-            asked(&CONF_COMPUTE.read(&words)?)
-        };
+        let read = |text| asked(&line(&CONF_COMPUTE, text)?);
         assert_eq!(read("-i 0 -sm 0x10"), Ok(("set-unprotected-mem-size", 16)));
         for text in ["-srs 2", "-sm -1", "-sm x", "-sm ", "-srs ", "-gc -f"] {
             let status = read(text).map_err(|error| error.status());

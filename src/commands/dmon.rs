@@ -1,17 +1,19 @@
 //! `dmon`: the GPUs, one line a GPU and sample.
 
 use std::env;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::repeat::{Pace, repeat};
-use crate::args::{COUNT, FILE, Layout, Levels, OPTIONS, Stamps, Watch};
+use super::repeat::repeat;
+use super::watching::{COUNT, FILE, OPTIONS, pace, refused};
+use crate::cli::Takes::Text;
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::error::Error;
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any};
 use crate::output::Output;
-use crate::render::scroll::{Again, End, Heading, Scroll, Style};
-use crate::spelling::options::Takes::Text;
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::render::scroll::{Again, End, Heading, Layout, Scroll, Stamps, Style};
 use crate::value::Value;
 use crate::watch::{self, Column, PowerViolation};
 
@@ -43,20 +45,22 @@ const MOST: usize = 16;
 /// With this variable a view shows all of them.
 const SHOW_ALL: &str = "NVSMI_SHOW_ALL_DEVICES";
 
-const LONGEST_DELAY: u32 = 600;
+/// Seconds.
+const LONGEST_DELAY: i32 = 600;
 
 /// Watches the GPUs. A line is refused in nvidia-smi's order: what can be told
 /// of it alone, the file, the GPUs, then the other options.
-fn dmon(given: &Line) -> anyhow::Result<()> {
-    let line = Watch::read(given, LONGEST_DELAY)?;
-    let driver = crate::open()?;
-    let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
-    let mut gpus = shown(&driver, line.ids.as_deref())?;
-    let columns = watch::select(watch::DEVICE, line.select.as_deref().unwrap_or("puc"))?;
-    let metrics = watch::metric_ids(given.text("gpm-metrics").unwrap_or_default())?;
-    let stamps = Stamps::read(line.stamps.as_deref())?;
-    let layout = Layout::read(given.text("format"))?;
-    let levels = Levels::read(given.text("gpm-options")).ok_or_else(|| given.refuse(""))?;
+fn dmon(line: &Line) -> anyhow::Result<()> {
+    let pace = pace(line, &DMON, LONGEST_DELAY)?;
+    let file = line.text("filename").map(Path::new);
+    let driver = begin::open()?;
+    let mut output = Output::open(file, Error::watch_file)?;
+    let mut gpus = shown(&driver, line.text("id"))?;
+    let columns = watch::select(watch::DEVICE, line.text("select").unwrap_or("puc"))?;
+    let metrics = watch::metric_ids(line.text("gpm-metrics").unwrap_or_default())?;
+    let stamps = Stamps::read(line.text("options"))?;
+    let layout = Layout::read(line.text("format"))?;
+    let levels = Levels::read(line.text("gpm-options")).ok_or_else(|| refused(&DMON, ""))?;
     let view = View {
         columns: if levels.gpu { columns } else { Vec::new() },
         metrics,
@@ -68,10 +72,6 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
         end: End::Blank,
     };
     let mut scroll = Scroll::new(style, view.headings(), stamps, layout);
-    let pace = Pace {
-        every: line.every,
-        count: line.count,
-    };
     let kept: Vec<Mutex<Kept>> = gpus.iter().map(|_| Mutex::default()).collect();
     repeat(
         pace,
@@ -97,14 +97,37 @@ fn dmon(given: &Line) -> anyhow::Result<()> {
             }
         },
     )?;
-    crate::all_there(&gpus)?;
+    begin::all_answer(&gpus)?;
     Ok(all_shown(&kept)?)
+}
+
+/// What performance counters are shown of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Levels {
+    /// Whole GPUs.
+    gpu: bool,
+    /// MIG devices.
+    mig: bool,
+}
+
+impl Levels {
+    /// Reads the letters of `--gpm-options`; nvidia-smi has nothing to say about
+    /// bad ones but its usage.
+    fn read(letters: Option<&str>) -> Option<Self> {
+        let (gpu, mig) = match letters {
+            None | Some("d") => (true, false),
+            Some("m") => (false, true),
+            Some("dm" | "md") => (true, true),
+            Some(_) => return None,
+        };
+        Some(Self { gpu, mig })
+    }
 }
 
 /// The GPUs that a view shows of those that are meant, and a warning where these
 /// are too many.
 pub fn shown<'d>(driver: &'d Driver, ids: Option<&str>) -> anyhow::Result<Vec<Gpu<'d>>> {
-    let mut gpus = crate::select(driver, ids)?;
+    let mut gpus = begin::select(driver, ids)?;
     if gpus.len() > MOST && env::var_os(SHOW_ALL).is_none() {
         let warning = format!(
             "\nWARNING: Only monitoring up to {MOST} GPUs is supported by default.\n\

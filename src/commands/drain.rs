@@ -1,10 +1,11 @@
 //! `drain`: takes a GPU out of use, and back.
 
+use crate::cli::Takes::{Long, Nothing, Text};
+use crate::cli::{Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Reading};
 use crate::output;
-use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `drain`.
 #[rustfmt::skip]
@@ -85,7 +86,7 @@ fn hex(digits: &str) -> Option<u32> {
 
 fn drain(line: &Line) -> anyhow::Result<()> {
     let asked = Asked::read(line)?;
-    let driver = crate::open()?;
+    let driver = begin::open()?;
     output::as_it_happens(|say| run(&driver, &asked, say))
 }
 
@@ -142,14 +143,12 @@ fn word(draining: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
+    use crate::cli::line;
     use crate::error::Status;
 
     fn read(text: &str) -> Result<Asked, Error> {
-        let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
-        Asked::read(&DRAIN.read(&words)?)
+        Asked::read(&line(&DRAIN, text)?)
     }
 
     #[test]

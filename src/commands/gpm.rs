@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use super::present::{able, all_there, both, there};
+use crate::cli::Takes::{Long, Nothing};
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::error::{Error, Status};
 use crate::nvml::Gpu;
 use crate::output;
-use crate::spelling::options::Takes::{Long, Nothing};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `gpm`.
 #[rustfmt::skip]
@@ -21,16 +22,15 @@ pub static GPM: Subcommand = Subcommand {
         opt("-s --set-stream-state", Long, "STATE", "0 ends the stream, 1 begins it"),
     ],
     refuses: Refuses::Tersely,
-    needs: Needs::Command,
+    needs: Needs::OneCommand,
     run: Run::Once(gpm),
 };
 
 /// Shows or changes whether they stream.
 fn gpm(line: &Line) -> anyhow::Result<()> {
-    line.one_command()?;
     let state = line.exact("set-stream-state")?;
-    let driver = crate::open()?;
-    let gpus = crate::select(&driver, line.text("id"))?;
+    let driver = begin::open()?;
+    let gpus = begin::select(&driver, line.text("id"))?;
     output::answer(|out| match state {
         Some(state) => set(&gpus, state.cast_unsigned()),
         None => show(&gpus, out),

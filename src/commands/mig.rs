@@ -1,13 +1,14 @@
 //! `mig`: how GPUs in MIG mode can be cut, and how they are. Cutting itself is not
 //! built.
 
+use crate::cli::Takes::{MaybeAny, Nothing, Text};
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, GpuInstance, Missing, Placement, Profile, Reading, if_any};
 use crate::output;
 use crate::render::listing::Listing;
 use crate::render::put;
-use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::value::printable;
 
 use super::present::{Present, both};
@@ -30,7 +31,7 @@ pub static MIG: Subcommand = Subcommand {
         opt("-lgi --list-gpu-instances", Nothing, "", "The GPU instances"),
         opt("-lcip --list-compute-instance-profiles", Nothing, "", "The ways to cut a GPU instance; the default one has a star"),
         opt("-lcipp --list-compute-instance-possible-placements", Nothing, "", "The slices at which compute instances can begin, and\nhow many they take"),
-        opt("-cci --create-compute-instance", MaybeText, "PROFILES", "Create compute instances: not built"),
+        opt("-cci --create-compute-instance", MaybeAny, "PROFILES", "Create compute instances: not built"),
         opt("-dci --destroy-compute-instance", Nothing, "", "Destroy compute instances: not built"),
         opt("-lci --list-compute-instances", Nothing, "", "The compute instances"),
     ],
@@ -119,7 +120,7 @@ const COMPUTE_INSTANCES: Listing = Listing {
 };
 
 fn mig(line: &Line) -> anyhow::Result<()> {
-    let driver = crate::open()?;
+    let driver = begin::open()?;
     output::answer(|out| run(&driver, line, out))
 }
 

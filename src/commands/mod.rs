@@ -1,34 +1,40 @@
-//! One file per command: ask, build, render. And the table of the subcommands.
+//! One file per command: ask, build, render. And what begins each of them.
 
-pub mod c2c;
-pub mod confidential;
-pub mod dmon;
-pub mod drain;
-pub mod gpm;
-pub mod led;
-pub mod list;
-pub mod log;
-pub mod mig;
+mod begin;
+mod c2c;
+mod confidential;
+mod dmon;
+mod drain;
+mod gpm;
+mod led;
+mod list;
+mod log;
+mod mig;
 pub mod modify;
-pub mod nvlink;
-pub mod pci;
-pub mod pmon;
-pub mod power;
+mod nvlink;
+mod pci;
+mod pmon;
+mod power;
 mod present;
-pub mod query;
-pub mod refused;
-pub mod repeat;
-pub mod sessions;
-pub mod summary;
-pub mod topo;
-pub mod version;
+mod query;
+mod refused;
+mod repeat;
+mod sessions;
+mod summary;
+mod topo;
+mod version;
+mod watching;
 
-use std::ffi::OsString;
-
+use crate::cli::{Change, Command, Request, Subcommand};
 use crate::error::Error;
 use crate::help;
-use crate::output::Output;
-use crate::spelling::subcommand::{Run, Subcommand};
+use crate::kernel::Kernel;
+use crate::nvml::{self, Driver, Gpu};
+use crate::output::{self, Output};
+use crate::render::put;
+use begin::{open, select};
+use modify::reset::{Facts, Reset};
+use repeat::repeat;
 
 /// The words that may stand first on a command line, in the order of the usage
 /// screen. What follows one is its own business.
@@ -58,22 +64,130 @@ pub static SUBCOMMANDS: &[&Subcommand] = &[
     &Subcommand::not_built("prm", "PRM registers"),
 ];
 
-/// The subcommand of this name.
-pub fn subcommand(name: &str) -> Option<&'static Subcommand> {
-    SUBCOMMANDS.iter().copied().find(|known| known.name == name)
+/// Does what is asked.
+pub fn run(request: &Request) -> anyhow::Result<()> {
+    if !request.warnings.is_empty() {
+        // Where there is no driver, that is all that is said.
+        drop(open()?);
+        Output::stdout()?.write(request.warnings.as_bytes())?;
+    }
+    let ids = request.ids.as_deref();
+    let file = request.file.as_deref();
+    let every = request.every.clone().transpose();
+    let mut answer = Vec::new();
+    match &request.command {
+        Command::Help => help::usage(SUBCOMMANDS, &mut answer),
+        Command::HelpQuery(list) => help::fields(*list, &mut answer),
+        Command::Usage(of, complaint) => put(
+            &mut answer,
+            &match complaint {
+                None => help::subcommand(of),
+                Some(complaint) => help::below(complaint, of),
+            },
+        ),
+        Command::ListGpus => return output::answer(|out| list::gpus(&open()?, out)),
+        Command::ListExcluded => list::excluded(&open()?, &mut answer)?,
+        Command::Version => version::version(&open()?, &mut answer),
+        Command::Summary { columns } => {
+            let every = every?;
+            let driver = open()?;
+            let mut gpus = select(&driver, ids)?;
+            let columns = columns.clone()?;
+            let mut output = Output::open(file, Error::log_file)?;
+            repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
+                summary::summary(&driver, gpus, columns, time, out);
+            })?;
+            return Ok(begin::all(&gpus, Gpu::is_known)?);
+        }
+        Command::Query {
+            list,
+            fields,
+            format,
+        } => {
+            let driver = open()?;
+            let query = query::prepare(*list, fields, format.as_deref())?;
+            let every = every?;
+            let mut gpus = select(&driver, ids)?;
+            let mut output = Output::open(file, Error::query_file)?;
+            repeat(
+                every,
+                &mut gpus,
+                &mut output,
+                query.header,
+                |gpus, time, out| {
+                    (query.sample)(&driver, gpus, time, out);
+                },
+            )?;
+            return Ok(begin::all_answer(&gpus)?);
+        }
+        Command::Log {
+            display,
+            xml,
+            dtd,
+            unit,
+        } => {
+            let every = every?;
+            let driver = open()?;
+            let report = log::Report::new(display.as_deref(), *xml, *dtd)?;
+            let mut gpus = match unit {
+                true => log::no_units(&driver, ids).map(|()| Vec::new()),
+                false => select(&driver, ids),
+            }?;
+            let mut output = Output::open(file, Error::log_file)?;
+            repeat(
+                every,
+                &mut gpus,
+                &mut output,
+                answer,
+                |gpus, time, out| match unit {
+                    true => report.units(&driver, time, out),
+                    false => report.gpus(&driver, gpus, time, out),
+                },
+            )?;
+            // Without its place on the bus a GPU's part of the report has no heading.
+            return Ok(begin::all(&gpus, Gpu::has_place)?);
+        }
+        Command::Dtd { unit } => {
+            log::dtd(*unit, &mut answer);
+            Output::open(file, Error::log_file)?.write(&answer)?;
+            return Ok(());
+        }
+        Command::Modify(asked) => {
+            let driver = open()?;
+            if let Some(Change::GpuReset { kind }) = &asked.change {
+                return reset(driver, ids, kind.as_deref(), asked.dry_run);
+            }
+            return modify::modify(&select(&driver, ids)?, asked, Output::stdout()?);
+        }
+        Command::Led { color, dry_run } => {
+            let told = led::led(&open()?, ids, *color, *dry_run)?;
+            answer.extend(told.into_bytes());
+        }
+        Command::Subcommand(known, line) => return known.run(line),
+    }
+    Output::stdout()?.write(&answer)?;
+    Ok(())
 }
 
-/// Does what a subcommand's line asks for.
-pub fn run(name: &str, arguments: &[OsString]) -> anyhow::Result<()> {
-    let not_built = || Error::not_built(name);
-    let known = subcommand(name).ok_or_else(not_built)?;
-    let (Run::Refused(run) | Run::Once(run) | Run::Endlessly(run)) = known.run else {
-        return Err(not_built().into());
+/// `-r`: NVML is closed before the reset, for it has the GPUs open too.
+fn reset(
+    driver: Driver,
+    ids: Option<&str>,
+    kind: Option<&str>,
+    dry_run: bool,
+) -> anyhow::Result<()> {
+    let gpus = select(&driver, ids)?;
+    let facts: Vec<Facts> = modify::named(&gpus)?.iter().map(Facts::of).collect();
+    let reset = Reset {
+        method: modify::reset::method(kind)?,
+        kernel: &Kernel::of_this_machine(),
+        root: nvml::is_root(),
+        dry_run,
     };
-    let line = known.read(arguments)?;
-    if line.asks_for_usage() {
-        Output::stdout()?.write(help::subcommand(known).as_bytes())?;
-        return Ok(());
-    }
-    run(&line)
+    drop(gpus);
+    driver.close().map_err(modify::reset::still_open)?;
+    output::as_it_happens(|say| reset.run(&facts, say))
 }
+
+#[cfg(test)]
+mod random;

@@ -10,7 +10,7 @@ mod table;
 use std::io;
 
 use super::present::there;
-use crate::args::{Change, Modify};
+use crate::cli::{Change, Modify};
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Took, is_root};
 use crate::output::Output;

@@ -1,13 +1,14 @@
 //! `nvlink`: state and counters of the NVLinks.
 
+use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field, if_any};
 
 use super::present::{Present, both, heading, named, tell};
+use crate::cli::Takes::{Long, Nothing, Text};
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
 use crate::render::put;
-use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 mod counters;
 mod modes;
@@ -100,7 +101,7 @@ const VIEWS: &[(&str, Kind, View)] = &[
 ];
 
 fn nvlink(line: &Line) -> anyhow::Result<()> {
-    let driver = crate::open()?;
+    let driver = begin::open()?;
     output::as_it_happens(|say| run(&driver, line, say))
 }
 

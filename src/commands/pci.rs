@@ -1,13 +1,14 @@
 //! `pci`: what the PCI links counted.
 
+use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
 use super::present::{Present, both, heading};
+use crate::cli::Takes::Nothing;
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
 use crate::render::put;
-use crate::spelling::options::Takes::Nothing;
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `pci`.
 #[rustfmt::skip]
@@ -56,7 +57,7 @@ const BYTES: &[(&str, u32)] = &[
 const LANES: u32 = 13;
 
 fn pci(line: &Line) -> anyhow::Result<()> {
-    let driver = crate::open()?;
+    let driver = begin::open()?;
     output::as_it_happens(|say| run(&driver, line, say))
 }
 

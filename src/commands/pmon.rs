@@ -1,17 +1,19 @@
 //! `pmon`: the processes on the GPUs, one line a process and sample.
 
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::dmon::shown;
-use super::repeat::{Pace, repeat};
-use crate::args::{COUNT, FILE, Layout, OPTIONS, Stamps, Watch};
+use super::repeat::repeat;
+use super::watching::{COUNT, FILE, OPTIONS, pace};
+use crate::cli::Takes::Text;
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::error::Error;
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each, if_any};
 use crate::output::Output;
-use crate::render::scroll::{Again, End, Scroll, Style};
-use crate::spelling::options::Takes::Text;
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::render::scroll::{Again, End, Layout, Scroll, Stamps, Style};
 use crate::value::Value;
 use crate::watch::{self, Column, Process};
 
@@ -34,17 +36,20 @@ pub static PMON: Subcommand = Subcommand {
     run: Run::Endlessly(pmon),
 };
 
-const LONGEST_DELAY: u32 = 10;
+/// Seconds.
+const LONGEST_DELAY: i32 = 10;
 
 /// Watches the processes.
 fn pmon(line: &Line) -> anyhow::Result<()> {
-    let line = Watch::read(line, LONGEST_DELAY)?;
-    let driver = crate::open()?;
-    let mut output = Output::open(line.file.as_deref(), Error::watch_file)?;
-    let mut gpus = shown(&driver, line.ids.as_deref())?;
-    let columns = watch::select(watch::PROCESS, line.select.as_deref().unwrap_or("u"))?;
-    let of_memory = line.select.is_some_and(|letters| letters.contains('m'));
-    let stamps = Stamps::read(line.stamps.as_deref())?;
+    let pace = pace(line, &PMON, LONGEST_DELAY)?;
+    let file = line.text("filename").map(Path::new);
+    let driver = begin::open()?;
+    let mut output = Output::open(file, Error::watch_file)?;
+    let mut gpus = shown(&driver, line.text("id"))?;
+    let letters = line.text("select").unwrap_or("u");
+    let columns = watch::select(watch::PROCESS, letters)?;
+    let of_memory = letters.contains('m');
+    let stamps = Stamps::read(line.text("options"))?;
     let style = Style {
         index: "gpu",
         again: Again::Lines(44),
@@ -54,14 +59,10 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
         .iter()
         .chain(columns.iter().map(|column| &column.heading));
     let mut scroll = Scroll::new(style, headings.cloned().collect(), stamps, Layout::PLAIN);
-    let pace = Pace {
-        every: line.every,
-        count: line.count,
-    };
     // Why processes could not be listed when they were last asked for.
     let mut unlisted = None;
     // The first sample looks as far back as the others.
-    let mut since = now().saturating_sub(line.every);
+    let mut since = now().saturating_sub(pace.every);
     repeat(
         pace,
         &mut gpus,
@@ -69,7 +70,7 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
         Vec::new(),
         |gpus, time, out| {
             let began = now();
-            let from = look_back(since, began, line.every);
+            let from = look_back(since, began, pace.every);
             let running = each(gpus, |gpu| running(&driver, gpu, from, of_memory));
             unlisted = running
                 .iter()
@@ -103,7 +104,7 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
             since = began;
         },
     )?;
-    crate::all_there(&gpus)?;
+    begin::all_answer(&gpus)?;
     match unlisted {
         None => Ok(()),
         Some(missing) => Err(Error::told(missing.into()).into()),

@@ -4,11 +4,10 @@
 pub mod profiles;
 pub mod smoothing;
 
+use crate::cli::{Line, Opt, Takes, opt};
 use crate::commands::modify::{NOTHING_CHANGED, Named, unread};
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, is_root};
-use crate::spelling::options::{Opt, Takes};
-use crate::spelling::subcommand::{Line, opt};
 
 const DRY_RUN: Opt = opt(
     "--dry-run",
@@ -93,15 +92,8 @@ fn list(numbers: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use super::*;
-    use crate::spelling::subcommand::Subcommand;
-
-    pub fn line(subcommand: &'static Subcommand, text: &str) -> Result<Line, Error> {
-        let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
-        subcommand.read(&words)
-    }
+    use crate::cli::{Subcommand, line};
 
     pub fn refused<T>(
         subcommand: &'static Subcommand,

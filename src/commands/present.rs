@@ -2,10 +2,11 @@
 
 use std::ops::Deref;
 
+use crate::cli::Line;
+use crate::commands::begin;
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Gpu, Reading};
 use crate::render::put;
-use crate::spelling::subcommand::Line;
 use crate::value::printable;
 
 /// GPUs that have a handle, and what is said of those that have none.
@@ -22,7 +23,7 @@ impl<'d> Present<'d> {
 
     /// Those that `-i` names, each of which must have a handle, or all.
     pub fn named(driver: &'d Driver, line: &Line) -> Result<Self, Error> {
-        let present = Self::of(crate::select(driver, line.text("id"))?);
+        let present = Self::of(begin::select(driver, line.text("id"))?);
         if line.has("id") {
             present.none_left_out()?;
         }

@@ -2,14 +2,14 @@
 
 use jiff::ZonedDateTime as Time;
 
-use crate::args::{Format, List};
+use crate::cli::List;
 use crate::error::Error;
 use crate::facts::Context;
 use crate::facts::processes::Account;
 use crate::facts::retirement::{self, RetiredPage};
 use crate::fields::{self, ClockPair, Field, Process, Table};
 use crate::nvml::{Driver, Gpu, Missing, each};
-use crate::render::csv;
+use crate::render::csv::{self, Format};
 
 /// One sample: appends the lines about these GPUs.
 pub type Sample = Box<dyn Fn(&Driver, &[Gpu], &Time, &mut Vec<u8>)>;

@@ -1,9 +1,10 @@
 //! `clocks`, `compute-policy`, `boost-slider` and `power-hint`, which only NVML's
 //! private functions can do.
 
+use crate::cli::Takes::{Long, Nothing, Text};
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::error::Error;
-use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `clocks`.
 #[rustfmt::skip]
@@ -35,8 +36,8 @@ pub static COMPUTE_POLICY: Subcommand = Subcommand {
         opt("--set-timeslice", Long, "SLICE", "0 default, 1 short, 2 medium, 3 long"),
     ],
     refuses: Refuses::Tersely,
-    needs: Needs::Command,
-    run: Run::Refused(|line| refuse_one(line, "compute policies")),
+    needs: Needs::OneCommand,
+    run: Run::Refused(|line| refuse(line, "compute policies")),
 };
 
 /// `boost-slider`.
@@ -51,8 +52,8 @@ pub static BOOST_SLIDER: Subcommand = Subcommand {
         opt("--vboost", Long, "N", "The video boost slider: 0 to its highest value"),
     ],
     refuses: Refuses::Tersely,
-    needs: Needs::Command,
-    run: Run::Refused(|line| refuse_one(line, "boost sliders")),
+    needs: Needs::OneCommand,
+    run: Run::Refused(|line| refuse(line, "boost sliders")),
 };
 
 /// `power-hint`.
@@ -76,13 +77,7 @@ pub static POWER_HINT: Subcommand = Subcommand {
 
 /// Refuses what a line asks for; without the driver or the GPUs, those come first.
 fn refuse(line: &Line, what: &str) -> anyhow::Result<()> {
-    let driver = crate::open()?;
-    crate::select(&driver, line.text("id"))?;
+    let driver = begin::open()?;
+    begin::select(&driver, line.text("id"))?;
     Err(Error::out_of_reach(what).into())
-}
-
-/// The same where a line asks for one thing at a time.
-fn refuse_one(line: &Line, what: &str) -> anyhow::Result<()> {
-    line.one_command()?;
-    refuse(line, what)
 }

@@ -1,13 +1,17 @@
 //! `encodersessions` and `fbcsessions`: one line a session and sample.
 
+use std::time::Duration;
+
 use super::repeat::{Pace, repeat};
-use crate::args::{Layout, Sessions, Stamps};
+use crate::cli::Takes::MaybeAny;
+use crate::cli::number::signed;
+use crate::cli::{ID, Line, Needs, Opt, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
+use crate::error::Error;
 use crate::facts::Context;
 use crate::nvml::{Gpu, Missing, Reading, each};
 use crate::output::Output;
-use crate::render::scroll::{Again, End, Scroll, Style};
-use crate::spelling::options::{Opt, Takes::MaybeText};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::render::scroll::{Again, End, Layout, Scroll, Stamps, Style};
 use crate::value::Value;
 use crate::watch::{self, Column};
 
@@ -37,7 +41,7 @@ pub static FBCSESSIONS: Subcommand = Subcommand {
 
 const LOOP: Opt = opt(
     "-l --loop",
-    MaybeText,
+    MaybeAny,
     "SEC",
     "A sample every SEC seconds, 1 to 10; every 5 without a\nnumber, every second without this option",
 );
@@ -52,16 +56,26 @@ fn capture(line: &Line) -> anyhow::Result<()> {
     watch(line, watch::CAPTURE, |gpu| gpu.capture_sessions())
 }
 
+/// How long from one sample to the next: 1 to 10 seconds.
+pub fn every(line: &Line) -> Result<Duration, Error> {
+    let seconds = match line.last("loop").map(|given| given.text.as_deref()) {
+        None => Some(1),
+        Some(None | Some("")) => Some(5),
+        Some(Some(text)) => signed(text).filter(|seconds| (1..=10).contains(seconds)),
+    };
+    let seconds = seconds.ok_or_else(Error::sessions_loop)?;
+    Ok(Duration::from_secs(seconds.unsigned_abs().into()))
+}
+
 fn watch<T: Send>(
     line: &Line,
     columns: &[Column<T>],
     sessions: fn(&Gpu) -> Reading<Vec<T>>,
 ) -> anyhow::Result<()> {
-    let line = Sessions::read(line);
-    let driver = crate::open()?;
-    let mut gpus = crate::select(&driver, line.ids.as_deref())?;
+    let driver = begin::open()?;
+    let mut gpus = begin::select(&driver, line.text("id"))?;
     let pace = Pace {
-        every: line.every()?,
+        every: every(line)?,
         count: None,
     };
     let style = Style {

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{
     Driver, Gpu, Level, Missing, P2pCapability, P2pStatus, Place, Reading, Sysfs, if_any,
@@ -9,10 +10,10 @@ use crate::nvml::{
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
 
 use super::present::Present;
+use crate::cli::Takes::{Long, Nothing, Text};
+use crate::cli::{Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
 use crate::render::put;
-use crate::spelling::options::Takes::{Long, Nothing, Text};
-use crate::spelling::subcommand::{Line, Needs, Refuses, Run, Subcommand, opt};
 
 /// `topo`.
 #[rustfmt::skip]
@@ -56,7 +57,7 @@ const FOR_ONE: &[(&str, &str)] = &[
 ];
 
 fn topo(line: &Line) -> anyhow::Result<()> {
-    let driver = crate::open()?;
+    let driver = begin::open()?;
     output::answer(|out| run(&driver, line, out))
 }
 

@@ -3,10 +3,38 @@
 
 use std::borrow::Cow;
 
-use crate::args::Format;
+use crate::error::Error;
 use crate::fields::Field;
 use crate::nvml::{Missing, Reading};
 use crate::value::{Unit, Value, printable};
+
+/// `--format`, understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Whether a heading line comes first (no `noheader`).
+    pub header: bool,
+    /// Whether numbers carry their unit (no `nounits`).
+    pub units: bool,
+}
+
+impl Format {
+    /// Reads the list; `csv` says nothing, empty items are dropped.
+    pub fn read(list: &str) -> Result<Self, Error> {
+        let mut format = Self {
+            header: true,
+            units: true,
+        };
+        for item in list.split(',').filter(|item| !item.is_empty()) {
+            match item {
+                "csv" => {}
+                "noheader" => format.header = false,
+                "nounits" => format.units = false,
+                _ => return Err(Error::refused("Format modifier is not recognized.\n")),
+            }
+        }
+        Ok(format)
+    }
+}
 
 /// The line that names the fields: `memory.used [MiB]`.
 pub fn header<T>(fields: &[&Field<T>], out: &mut Vec<u8>) {
@@ -103,5 +131,21 @@ mod tests {
         assert_eq!(shown(Err(Missing::NotSupported)), "[N/A]");
         assert_eq!(shown(Err(Missing::GPU_IS_LOST)), "[GPU is lost]");
         assert_eq!(shown(Err(Missing::from_code(12345))), "[Unknown Error]");
+    }
+
+    #[test]
+    fn the_format_is_a_list_of_words() {
+        let format = |list| {
+            Format::read(list)
+                .map(|format| (format.header, format.units))
+                .ok()
+        };
+        assert_eq!(format("csv"), Some((true, true)));
+        assert_eq!(format("noheader,csv"), Some((false, true)));
+        assert_eq!(format("csv,,nounits,"), Some((true, false)));
+        assert_eq!(format(""), Some((true, true)));
+        for list in ["json", "CSV", "csv, noheader"] {
+            assert_eq!(format(list), None, "{list}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use jiff::ZonedDateTime as Time;
 
 use super::{csv, width};
-use crate::args::{Layout, Stamps};
+use crate::error::Error;
 use crate::nvml::Reading;
 use crate::value::{Value, printable};
 
@@ -59,6 +59,73 @@ pub enum End {
     Blank,
     /// With what a process is called.
     Command,
+}
+
+/// What each line begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamps {
+    /// The date, YYYYMMDD.
+    pub date: bool,
+    /// The time, HH:MM:SS.
+    pub time: bool,
+}
+
+impl Stamps {
+    /// Reads the letters of `-o`.
+    pub fn read(letters: Option<&str>) -> Result<Self, Error> {
+        let mut stamps = Self::default();
+        for letter in letters.unwrap_or_default().chars() {
+            match letter {
+                'D' => stamps.date = true,
+                'T' => stamps.time = true,
+                _ => return Err(Error::watch_options()),
+            }
+        }
+        match letters {
+            Some("") => Err(Error::watch_options()),
+            _ => Ok(stamps),
+        }
+    }
+}
+
+/// How lines are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Commas between the values, instead of columns.
+    pub csv: bool,
+    /// The heading line with the names.
+    pub names: bool,
+    /// The heading line with the units.
+    pub units: bool,
+}
+
+impl Layout {
+    /// What there is without `--format`.
+    pub const PLAIN: Self = Self {
+        csv: false,
+        names: true,
+        units: true,
+    };
+
+    /// Reads the list of `--format`.
+    pub fn read(list: Option<&str>) -> Result<Self, Error> {
+        let mut layout = Self::PLAIN;
+        let Some(list) = list else {
+            return Ok(layout);
+        };
+        if list.is_empty() {
+            return Err(Error::watch_format(None));
+        }
+        for item in list.split(',').filter(|item| !item.is_empty()) {
+            match item {
+                "csv" => layout.csv = true,
+                "noheader" => layout.names = false,
+                "nounit" => layout.units = false,
+                _ => return Err(Error::watch_format(Some(item))),
+            }
+        }
+        Ok(layout)
+    }
 }
 
 /// How many places a process's name takes.

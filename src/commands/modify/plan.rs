@@ -3,7 +3,7 @@
 
 use super::row::{Refusal, Row, Wish};
 use super::table as rows;
-use crate::args::{Change, Modify};
+use crate::cli::{Change, Modify};
 use crate::error::Status;
 use crate::nvml::HOSTNAME_LENGTH;
 

@@ -1,10 +1,10 @@
 //! What the NVLinks counted: `-e`, `-ec` and `-gt`.
 
+use crate::cli::Line;
 use crate::commands::present::count;
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, field, if_any};
 use crate::render::put;
-use crate::spelling::subcommand::Line;
 
 use super::Links;
 use super::modes::no_device_type;

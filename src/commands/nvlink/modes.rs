@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
+use crate::cli::Line;
 use crate::commands::present::count;
 use crate::error::Error;
 use crate::nvml::{Driver, Missing, Reading, field};
 use crate::render::put;
-use crate::spelling::subcommand::Line;
 
 use super::Links;
 use super::counters::BLACKWELL;

@@ -1,15 +1,16 @@
 //! `power-profiles`: settings made for a kind of work.
 
 use super::{Change, DRY_RUN, Say, asked, end, failed, list, one_at_a_time};
+use crate::cli::Takes::{MaybeAny, Nothing, Text};
+use crate::cli::number::uint;
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::commands::modify::{Named, named};
 use crate::commands::present::there;
 use crate::error::{Error, Status};
 use crate::facts::words::power_profile;
 use crate::nvml::{Gpu, HIGHEST_PROFILE, Missing, Reading, profiles_of};
 use crate::output;
-use crate::spelling::options::Takes::{MaybeText, Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
-use crate::spelling::uint;
 
 /// `power-profiles`.
 #[rustfmt::skip]
@@ -23,7 +24,7 @@ pub static POWER_PROFILES: Subcommand = Subcommand {
         opt("-ld --list-detailed", Nothing, "", "The same with their priorities and conflicts"),
         opt("-gr --get-requested", Nothing, "", "The profiles that were asked for"),
         opt("-sr --set-requested", Text, "NUMBERS", "Ask for these profiles too, with commas between them"),
-        opt("-cr --clear-requested", MaybeText, "NUMBERS", "Ask for these profiles no longer; for none without\na number"),
+        opt("-cr --clear-requested", MaybeAny, "NUMBERS", "Ask for these profiles no longer; for none without\na number"),
         opt("-ge --get-enforced", Nothing, "", "The profiles that are in force"),
         DRY_RUN,
     ],
@@ -47,8 +48,8 @@ const UNSUPPORTED: &str = "Workload Power Profiles feature is not supported on t
 
 fn power_profiles(line: &Line) -> anyhow::Result<()> {
     let asked = read(line)?;
-    let driver = crate::open()?;
-    let gpus = crate::select(&driver, line.text("id"))?;
+    let driver = begin::open()?;
+    let gpus = begin::select(&driver, line.text("id"))?;
     let dry_run = line.has(DRY_RUN.word());
     output::as_it_happens(|say| profiles(&gpus, &asked, dry_run, say))
 }

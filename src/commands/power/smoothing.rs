@@ -1,15 +1,16 @@
 //! `power-smoothing`: settings of what keeps the draw from jumping.
 
 use super::{Change, DRY_RUN, Say, asked, end, failed, one_at_a_time};
+use crate::cli::Takes::{Nothing, Text};
+use crate::cli::number::uint;
+use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::commands::begin;
 use crate::commands::modify::{Named, named};
 use crate::error::{Error, Status};
 use crate::facts::smoothing::{percent, plain, rate};
 use crate::nvml::{FieldNumber, Gpu, Missing, Reading};
 use crate::output;
 use crate::render::spelt;
-use crate::spelling::options::Takes::{Nothing, Text};
-use crate::spelling::subcommand::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
-use crate::spelling::uint;
 use crate::value::Unit;
 
 /// `power-smoothing`.
@@ -114,8 +115,8 @@ const PERCENT: &str = "percent-tmp-floor";
 
 fn power_smoothing(line: &Line) -> anyhow::Result<()> {
     let asked = read(line)?;
-    let driver = crate::open()?;
-    let gpus = crate::select(&driver, line.text("id"))?;
+    let driver = begin::open()?;
+    let gpus = begin::select(&driver, line.text("id"))?;
     let dry_run = line.has(DRY_RUN.word());
     output::as_it_happens(|say| smoothing(&gpus, &asked, dry_run, say))
 }
@@ -314,8 +315,9 @@ fn definitions(gpus: &[Named], say: Say) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{line, refused};
+    use super::super::tests::refused;
     use super::*;
+    use crate::cli::line;
 
     #[test]
     fn values_need_their_profile() {

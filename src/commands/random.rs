@@ -3,49 +3,23 @@
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::commands::{self, SUBCOMMANDS};
-use crate::spelling::options::{GROUPS, Opt, Takes};
+use std::ffi::OsString;
+
+use super::{SUBCOMMANDS, dmon, pmon, sessions, watching};
+use crate::cli::{self, Command, Line, Opt, Request, Takes, all_options};
+use crate::error::Error;
+
+/// Options of subcommands, and values.
+const OTHERS: &str = "--timeout|--debug|-c|-s|-o|-d|-m|-p|-p2p|-gt|-gc|-sm|-srs|--gpm-metrics|\
+    --gpm-options|0|1|-1|1.5|csv,noheader|name,uuid|0000:19:00.0||=|-|--|a=b=c|\
+    18446744073709551616|nan|puc";
 
 /// Words that lines are made of: options, subcommands, values, and bytes.
 fn word() -> impl Strategy<Value = OsString> {
-    let options: Vec<&'static str> = GROUPS
-        .iter()
-        .flat_map(|group| group.options)
-        .flat_map(|option| option.names.split(' '))
+    let options: Vec<&'static str> = all_options()
+        .flat_map(Opt::spellings)
         .chain(SUBCOMMANDS.iter().map(|known| known.name))
-        .chain([
-            "--timeout",
-            "--debug",
-            "-c",
-            "-s",
-            "-o",
-            "-d",
-            "-m",
-            "-p",
-            "-p2p",
-            "-gt",
-            "-gc",
-            "-sm",
-            "-srs",
-            "--gpm-metrics",
-            "--gpm-options",
-            "0",
-            "1",
-            "-1",
-            "1.5",
-            "csv,noheader",
-            "name,uuid",
-            "0000:19:00.0",
-            "",
-            "=",
-            "-",
-            "--",
-            "a=b=c",
-            "18446744073709551616",
-            "nan",
-            "puc",
-        ])
+        .chain(OTHERS.split('|'))
         .collect();
     let known = prop::sample::select(options);
     let text = "\\PC{0,12}".prop_map(OsString::from);
@@ -65,34 +39,28 @@ fn line() -> impl Strategy<Value = Vec<OsString>> {
     prop::collection::vec(word(), 0..7)
 }
 
-/// What a subcommand makes of its words.
-fn read_subcommand(name: &str, words: &[OsString]) -> Result<(), Error> {
-    let Some(known) = commands::subcommand(name) else {
-        return Ok(());
-    };
-    let line = known.read(words)?;
+fn read(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
+    cli::read(words, SUBCOMMANDS)
+}
+
+/// What a subcommand makes of its line.
+fn read_subcommand(name: &str, line: &Line) -> Result<(), Error> {
     match name {
-        "dmon" => Watch::read(&line, 600).map(drop),
-        "pmon" => Watch::read(&line, 10).map(drop),
-        "encodersessions" | "fbcsessions" => Sessions::read(&line).every().map(drop),
+        "dmon" => watching::pace(line, &dmon::DMON, 600).map(drop),
+        "pmon" => watching::pace(line, &pmon::PMON, 10).map(drop),
+        "encodersessions" | "fbcsessions" => sessions::every(line).map(drop),
         _ => Ok(()),
     }
 }
 
 /// An option that is spelt in several ways, and two of them.
 fn spellings() -> impl Strategy<Value = (&'static Opt, &'static str, &'static str)> {
-    let several: Vec<(&'static Opt, &'static str, &'static str)> = GROUPS
-        .iter()
-        .flat_map(|group| group.options)
-        .flat_map(|option| {
-            let first = option.names.split(' ').next().unwrap_or_default();
-            option
-                .names
-                .split(' ')
-                .skip(1)
-                .map(move |other| (option, first, other))
-        })
-        .collect();
+    let several = all_options().flat_map(|option| {
+        let first = option.spellings().next().unwrap_or_default();
+        let others = option.spellings().skip(1);
+        others.map(move |other| (option, first, other))
+    });
+    let several: Vec<_> = several.collect();
     prop::sample::select(several)
 }
 
@@ -101,9 +69,9 @@ proptest! {
 
     #[test]
     fn any_line_is_read_or_refused_with_a_word(line in line()) {
-        let refused = match Args::read(line) {
-            Ok(Args { command: Command::Subcommand { name, args }, .. }) => read_subcommand(name, &args).err(),
-            Ok(args) => args.every.as_ref().and_then(|every| every.read().err()),
+        let refused = match read(line) {
+            Ok(Request { command: Command::Subcommand(known, line), .. }) => read_subcommand(known.name, &line).err(),
+            Ok(request) => request.every.and_then(Result::err),
             Err(error) => Some(error),
         };
         if let Some(error) = refused {
@@ -125,7 +93,7 @@ proptest! {
                 (_, false) => vec![name.to_owned(), value.clone()],
             };
             let before = (!before.is_empty()).then(|| before.to_owned());
-            Args::read(before.into_iter().chain(words).map(OsString::from))
+            read(before.into_iter().chain(words).map(OsString::from))
         };
         match (spelt(one), spelt(other)) {
             (Ok(one), Ok(other)) => prop_assert_eq!(one, other),

@@ -1,10 +1,7 @@
 //! The changes that can be made to a GPU, one variant an option.
 
-use clap::{Parser, Subcommand};
-
-use super::{Args, Command, refused};
-use crate::error::{Error, Status};
-use crate::spelling::{Given, Line};
+use super::line::{Given, Line};
+use crate::error::Error;
 
 /// A change to the GPUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +23,7 @@ pub struct Modify {
 
 /// The changes. Numbers are as given, not yet checked; -2 arrives as
 /// 4294967294, which is how nvidia-smi prints it back.
-#[derive(Clone, Debug, PartialEq, Subcommand)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// `-pm`: 0 or 1 (`nvmlDeviceSetPersistenceMode`).
     PersistenceMode { mode: u32 },
@@ -59,10 +56,8 @@ pub enum Change {
     /// `-rmcd`.
     ResetMemoryClocksDeferred,
     /// `-ac`: `MEMORY,GRAPHICS`, MHz (`nvmlDeviceSetApplicationsClocks`).
-    #[command(alias = "application-clocks")]
     ApplicationsClocks { clocks: String },
     /// `-rac` (`nvmlDeviceResetApplicationsClocks`).
-    #[command(alias = "reset-application-clocks")]
     ResetApplicationsClocks,
     /// `-acp`: 0 or 1; no longer has an effect.
     ApplicationsClocksPermission { mode: u32 },
@@ -91,90 +86,55 @@ pub enum Change {
 }
 
 /// The options that say how or where, and are no change themselves.
-const BESIDE: &[&str] = &["id", "gpu", "error-on-warning", "dry-run", "mode", "scope"];
-
-#[derive(Debug, Parser)]
-#[command(
-    no_binary_name = true,
-    args_override_self = true,
-    disable_help_flag = true,
-    disable_help_subcommand = true
-)]
-struct ModifyLine {
-    #[command(subcommand)]
-    change: Option<Change>,
-    #[arg(long, alias = "gpu")]
-    id: Option<String>,
-    #[arg(long)]
-    mode: Option<u32>,
-    #[arg(long)]
-    scope: Option<u32>,
-    #[arg(long)]
-    error_on_warning: bool,
-    #[arg(long)]
-    dry_run: bool,
-}
+pub const BESIDE: &[&str] = &["id", "gpu", "error-on-warning", "dry-run", "mode", "scope"];
 
 impl Modify {
     /// The refusal of a change of nothing.
     pub fn nothing() -> Error {
-        Error::new(
-            Status::Other,
-            "Input combination for device modification is not valid.\n\n",
-        )
-    }
-
-    /// Reads the line, with nvidia-smi's refusals in its order.
-    pub(super) fn read(line: &Line) -> Result<Args, Error> {
-        let refusals = [
-            (
-                line.has("mode") && !line.has("lock-gpu-clocks"),
-                "'--mode' can only be used with '--lock-gpu-clocks'",
-            ),
-            (
-                line.has("scope") && !line.has("power-limit"),
-                "'--scope' can only be used with '--power-limits'",
-            ),
-            (
-                line.count_beside(BESIDE) > 1,
-                "Only one device modification may be done at a time",
-            ),
-        ];
-        if let Some((_, why)) = refusals.iter().find(|(given, _)| *given) {
-            return Err(refused(format!(
-                "Invalid combination of input arguments. {why}.\n\n"
-            )));
-        }
-        line.known()?;
-        let modify = ModifyLine::try_parse_from(words(line))?;
-        Ok(Args {
-            ids: modify.id,
-            ..Command::Modify(Self {
-                change: modify.change,
-                mode: modify.mode,
-                scope: modify.scope,
-                error_on_warning: modify.error_on_warning,
-                dry_run: modify.dry_run,
-            })
-            .into()
-        })
+        Error::failed("Input combination for device modification is not valid.\n\n")
     }
 }
 
-/// The line as clap knows it: a change is a subcommand, its value a positional.
-fn words(line: &Line) -> Vec<String> {
-    let is_beside = |given: &&Given| BESIDE.contains(&given.option.word());
-    let beside = line.given.iter().filter(is_beside);
-    let mut words: Vec<String> = beside.map(Given::canonical).collect();
-    let mut changes = line.given.iter().filter(|given| !is_beside(given));
-    if let Some(change) = changes.find(|given| !given.is_unset()) {
-        words.push(change.option.word().to_owned());
-        words.extend(
-            change
-                .value
-                .iter()
-                .flat_map(|value| ["--".to_owned(), value.clone()]),
-        );
+impl Change {
+    /// The change that a line asks for, if any.
+    #[rustfmt::skip] // a table
+    pub fn of(line: &Line) -> Option<Self> {
+        let is_change = |given: &&Given| !BESIDE.contains(&given.option.word());
+        let mut changes = line.given.iter().filter(is_change);
+        let given = changes.find(|given| !given.is_unset())?;
+        let mode = given.bits();
+        let text = || given.text.clone().unwrap_or_default();
+        Some(match given.option.word() {
+            "persistence-mode" => Self::PersistenceMode { mode },
+            "ecc-config" => Self::EccConfig { mode },
+            "reset-ecc-errors" => Self::ResetEccErrors { counter: mode },
+            "compute-mode" => Self::ComputeMode { mode },
+            "driver-model" => Self::DriverModel { model: mode },
+            "force-driver-model" => Self::ForceDriverModel { model: mode },
+            "gom" => Self::Gom { mode },
+            "gpu-reset" => Self::GpuReset { kind: given.text.clone() },
+            "virt-mode" => Self::VirtMode { mode },
+            "lock-gpu-clocks" => Self::LockGpuClocks { clocks: text() },
+            "reset-gpu-clocks" => Self::ResetGpuClocks,
+            "lock-memory-clocks" => Self::LockMemoryClocks { clocks: text() },
+            "reset-memory-clocks" => Self::ResetMemoryClocks,
+            "lock-memory-clocks-deferred" => Self::LockMemoryClocksDeferred { clock: mode },
+            "reset-memory-clocks-deferred" => Self::ResetMemoryClocksDeferred,
+            "applications-clocks" => Self::ApplicationsClocks { clocks: text() },
+            "reset-applications-clocks" => Self::ResetApplicationsClocks,
+            "applications-clocks-permission" => Self::ApplicationsClocksPermission { mode },
+            "power-limit" => Self::PowerLimit { watts: given.float() },
+            "cuda-clocks" => Self::CudaClocks { mode },
+            "accounting-mode" => Self::AccountingMode { mode },
+            "clear-accounted-apps" => Self::ClearAccountedApps,
+            "auto-boost-default" => Self::AutoBoostDefault { mode },
+            "auto-boost-permission" => Self::AutoBoostPermission { mode },
+            "multi-instance-gpu" => Self::MultiInstanceGpu { mode },
+            "gpu-target-temp" => Self::GpuTargetTemp { celsius: mode },
+            "dram-encryption" => Self::DramEncryption { mode },
+            "set-hostname" => Self::SetHostname { name: text() },
+            "get-hostname" => Self::GetHostname,
+            _ => return None,
+        })
     }
-    words
 }

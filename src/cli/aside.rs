@@ -1,0 +1,134 @@
+//! Options that are taken out of the line before anything else is read, so that
+//! they may stand anywhere.
+
+use std::ffi::{OsStr, OsString};
+use std::time::Duration;
+
+use super::line::words;
+use super::number;
+use crate::error::Error;
+
+/// It waits for NVML no longer than its value, in seconds. nvidia-smi lacks it.
+const TIMEOUT: &str = "--timeout";
+
+/// It says the same for every line.
+const VARIABLE: &str = "NVSMI_TIMEOUT";
+
+/// The line without `--timeout`, and what that says; the last one counts.
+pub fn without_timeout(arguments: Vec<String>) -> Result<(Vec<String>, Option<Duration>), Error> {
+    let mut rest = Vec::with_capacity(arguments.len());
+    let mut timeout = None;
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let value = match argument.strip_prefix(TIMEOUT) {
+            Some("") => arguments.next().ok_or_else(|| {
+                Error::refused(format!("Option \"{TIMEOUT}\" is missing its value.\n"))
+            })?,
+            Some(text) if text.starts_with('=') => text[1..].to_owned(),
+            _ => {
+                rest.push(argument);
+                continue;
+            }
+        };
+        timeout = Some(time(TIMEOUT, value.as_ref())?);
+    }
+    Ok((rest, timeout))
+}
+
+/// What the environment says of it; nothing where the variable is empty.
+pub fn timeout_from_environment() -> Result<Option<Duration>, Error> {
+    from_variable(std::env::var_os(VARIABLE))
+}
+
+fn from_variable(value: Option<OsString>) -> Result<Option<Duration>, Error> {
+    let value = value.filter(|value| !value.is_empty());
+    value.map(|value| time(VARIABLE, &value)).transpose()
+}
+
+/// A number of seconds greater than 0.
+fn time(name: &str, value: &OsStr) -> Result<Duration, Error> {
+    let time = value.to_str().and_then(|text| number::seconds(text, 1.0));
+    time.filter(|time| !time.is_zero())
+        .ok_or_else(|| Error::timeout(name, value))
+}
+
+/// The line without `--debug FILE`, nvidia-smi's log for NVIDIA's own eyes; nothing
+/// is written to it. nvidia-smi finds it even as the value of another option, and
+/// has no place for a second: only the last one goes.
+pub fn without_debug(mut arguments: Vec<String>) -> Result<Vec<String>, Error> {
+    let debug = arguments
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(at, argument)| {
+            let debug = words(argument).find(|word| word.name == "--debug")?;
+            let file = debug.rest.split_once('=').map(|(_, file)| file.to_owned());
+            Some((at, file))
+        });
+    let Some((at, file)) = debug else {
+        return Ok(arguments);
+    };
+    let refuse = |advice| {
+        let message = format!("Invalid input arguments. {advice} 'nvidia-smi -h' for help.\n\n");
+        Err(Error::refused(message))
+    };
+    arguments.remove(at);
+    let file = match file {
+        Some(file) => file,
+        None if at < arguments.len() => arguments.remove(at),
+        None => return refuse("Please supply an argument for --debug. Run"),
+    };
+    match file.starts_with('-') {
+        true => refuse("Please run"),
+        false => Ok(arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<(String, Option<Duration>), String> {
+        let words = line.split(' ').map(str::to_owned).collect();
+        let (rest, timeout) = without_timeout(words).map_err(|error| error.to_string())?;
+        Ok((rest.join(" "), timeout))
+    }
+
+    #[test]
+    fn it_may_stand_anywhere() {
+        let five = Some(Duration::from_secs(5));
+        for (line, rest) in [
+            ("--timeout=5 -q -x", "-q -x"),
+            ("--timeout 5 -q -x", "-q -x"),
+            ("-q --timeout 5 -x", "-q -x"),
+            ("-q -x --timeout=5.0", "-q -x"),
+            ("--timeout 5 dmon -c 1", "dmon -c 1"),
+            ("dmon -c 1 --timeout 5", "dmon -c 1"),
+            ("--timeout 9 -L --timeout 5", "-L"),
+        ] {
+            assert_eq!(read(line), Ok((rest.to_owned(), five)), "{line}");
+        }
+        assert_eq!(read("-L"), Ok(("-L".to_owned(), None)));
+        assert_eq!(read("--timeouts=1"), Ok(("--timeouts=1".to_owned(), None)));
+    }
+
+    #[test]
+    fn a_time_is_a_number_above_0() {
+        for value in [
+            "", "0", "-1", "x", "5s", "nan", "inf", "1e99", "1e-12", "-q",
+        ] {
+            let refused = Err(format!(
+                "Provided --timeout value \"{value}\" is not a number of seconds greater than 0.\n"
+            ));
+            assert_eq!(read(&format!("--timeout={value}")), refused);
+            assert_eq!(read(&format!("-L --timeout {value}")), refused);
+        }
+        let missing = "Option \"--timeout\" is missing its value.\n";
+        assert_eq!(read("-L --timeout"), Err(missing.to_owned()));
+        let variable =
+            |text: &str| from_variable(Some(text.into())).map_err(|error| error.to_string());
+        assert_eq!(variable("0.5"), Ok(Some(Duration::from_millis(500))));
+        assert_eq!(variable(""), Ok(None));
+        assert!(variable("x").is_err_and(|text| text.contains(VARIABLE)));
+    }
+}

@@ -1,0 +1,275 @@
+//! What nvidia-smi says to these lines (580.159.04, and 550.163.01 where a
+//! change is asked for), and what is made of the good ones.
+
+use super::*;
+
+static KNOWN: &[&Subcommand] = &[&DMON, &TOPO];
+static DMON: Subcommand = Subcommand {
+    options: &[opt("-c --count", Takes::Text, "", "")],
+    run: Run::Endlessly(|_| Ok(())),
+    ..Subcommand::not_built("dmon", "")
+};
+static TOPO: Subcommand = Subcommand {
+    options: &[opt("-m --matrix", Takes::Nothing, "", "")],
+    run: Run::Once(|_| Ok(())),
+    ..Subcommand::not_built("topo", "")
+};
+
+fn read(line: &str) -> Result<Request, Error> {
+    read_all(line.split_whitespace())
+}
+
+fn read_all<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<Request, Error> {
+    super::read(arguments.into_iter().map(OsString::from), KNOWN)
+}
+
+/// Lines that are refused: the status, the message, and lines with the words that
+/// stand for the `{}` of the message.
+type Refused = (u8, &'static str, &'static str);
+
+#[rustfmt::skip] // a table
+const REFUSED: &[Refused] = &[
+    // The report does not know an option.
+    (255, "ERROR: Option {} is not recognized. Please run 'nvidia-smi -h'.\n\n", "
+        --bogus => --bogus; -q --bogus => --bogus; bogus => bogus; -- => --; - => -; -qx => -qx; -eow => -eow;
+        --format=csv => --format=csv; -q=0 => 0; -q=0=1 => 0=1; -i a=b --bogus => --bogus;
+        -i a=-pm --bogus => --bogus; bogus=-pm 1 => bogus=-pm; bogus=-L => bogus=-L;
+        -l --nothing => --nothing; -t 0 -t 1 => -t"),
+    // Other forms do not.
+    (255, "ERROR: Option {} is not recognized. Please run 'nvidia-smi -h' for help.\n\n", "
+        stats -c 1 -d pwrDraw => stats; -pm 1 -q => -q; -eow -eow -q => -q; -t 0 -pm 1 => -t;
+        -i 0 -i 0 --query-gpu=index --format=csv => --query-gpu=index; --dtd bogus -pm 1 => --dtd;
+        --dtd -x => -x; --dtd -a => -a"),
+    (2, "ERROR: Option {} is not recognized. Please run 'nvidia-smi -h' for help.\n\n", "
+        -t 0 -q => -q; -t 0 --dtd => --dtd; --query-gpu=index -q => -q; --query-gpu=index -eow => -eow"),
+    // Some commands stand alone.
+    (2, "ERROR: Option {} is not valid for this command. Please run 'nvidia-smi -h' for help.\n\n", "
+        -q -h => -q; -h bogus => bogus; foo -h => foo; --version -h => --version; --version -q => -q;
+        -L --version => -L; -i 0 -L => -i; --id=0 -L => --id=0; -i -L => -i; -L extra => extra; -L=0 => 0;
+        -L -pm x => -pm; -h=x => x"),
+    (2, "ERROR: Only one command can be run at a time. Please run 'nvidia-smi -h' for help.\n\n", "
+        --list-gpus -L; -L -B; -B -L x; -L=-L; --version --version"),
+    // Values are missing, or cannot be read.
+    (255, "ERROR: Option {} is missing its value. Please run 'nvidia-smi -h' for help.\n\n", "
+        -i => -i; -i -q => -i; -i=-q => -i=-q; -f=-i => -f=-i; -i=-f => -i=-f; -f -i => -i; -q -d => -d; -f => -f;
+        -col => -col; --query-gpu => --query-gpu; --query-gpu -i 0 => --query-gpu; -pm => -pm; -e -pm => -e;
+        -i -t 0 => -i; -i -eow => -i; -t 0 -t => -t; bogus -pm => -pm; -pm x -f => -f; -t x -i => -i"),
+    (2, "ERROR: Option {} is invalid for {}. Please run 'nvidia-smi -h' for help.\n\n", "
+        -col x => x -col; -col -1 => -1 -col; -pm x => x -pm; -pm=x => x -pm=x; -pm -q => -q -pm;
+        -pm 1=2 => 1=2 -pm; -pl abc => abc -pl; -m -1 => -1 -m; -t x => x -t; -t x bogus => x -t;
+        -pm x -d => x -pm; -i -pm x => x -pm; -e x -pm x => x -e; -t x -pm y => y -pm;
+        --help-query-gpu -t x => x -t"),
+    // Options that do not go together are refused in this order.
+    (2, "Invalid combination of input arguments. Specify -q/--query and -u/--unit to run a unit query.  Please run 'nvidia-smi -h' for help.\n\n", "
+        -u; -x -u; -l 0 -u; -u -d MEMORY"),
+    (2, "Invalid combination of input arguments. Specify -q/--query and -x/--xml-format to run an XML query.  Please run 'nvidia-smi -h' for help.\n\n", "
+        -x; -x -d MEMORY; -x -l 0"),
+    (2, "Invalid combination of input arguments. Specify -q/--query and -d/--display to run a filtered query.  Please run 'nvidia-smi -h' for help.\n\n", "
+        -d MEMORY"),
+    (2, "Invalid combination of input arguments: --display/-d flags can not be combined with {} flags.\n", "
+        -q -x -u -d MEMORY => -x/--xml-format; -q -u -d MEMORY => -u/--unit"),
+    (2, "Invalid combination of input arguments: Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD.\n", "-q --dtd"),
+    (2, "Invalid combination of input arguments. Only one device modification may be done at a time.\n\n", "
+        -pm 1 -pl 300; -i 0 -i 0 -i 0"),
+    (2, "Invalid combination of input arguments. '--mode' can only be used with '--lock-gpu-clocks'.\n\n", "-m 0 -sc 0 -pl 1"),
+    (2, "Invalid combination of input arguments. '--scope' can only be used with '--power-limits'.\n\n", "-sc 0 -pm 1 bogus"),
+    (2, "Only one --query-* switch can be used at a time.\n", "--query-gpu=name --query-compute-apps=pid bogus"),
+    // A loop needs a time.
+    (2, "Provided [-l(ms) | --loop(-ms)=] value is incorrect. Loop frequency must be greater than 0.\n\n", "
+        -l 0; -lms 0; --loop=0; -l 1 -lms 0; -l 0 -l; -lms 0 -lms; -l 0.0; -q -x -d MEMORY -l 0"),
+    (2, "Provided [-l(ms) | --loop(-ms)=] value \"{}\" is not a number greater than 0.\n\n", "
+        -l x => x; -l -1 => -1; -l 1s => 1s; -l nan => nan; -l inf => inf; -l 1e99 => 1e99"),
+    // --debug wants a file.
+    (2, "Invalid input arguments. Please supply an argument for --debug. Run 'nvidia-smi -h' for help.\n\n", "
+        --debug; -L --debug; -h --debug"),
+    (2, "Invalid input arguments. Please run 'nvidia-smi -h' for help.\n\n", "--debug -q; --debug=-"),
+];
+
+#[test]
+fn bad_lines_are_refused_as_nvidia_smi_refuses_them() {
+    for (status, message, cases) in REFUSED {
+        for case in cases.split(';') {
+            let (line, words) = case.split_once("=>").unwrap_or((case, ""));
+            let words = words.split_whitespace();
+            let message = words.fold((*message).to_owned(), |text, word| {
+                text.replacen("{}", word, 1)
+            });
+            let refusal = read(line).map_err(|error| (error.status() as u8, error.to_string()));
+            assert_eq!(refusal, Err((*status, message)), "{line}");
+        }
+    }
+}
+
+#[test]
+fn loops_have_a_time_of_their_own() -> Result<(), Error> {
+    for (line, milliseconds) in [
+        ("-l", 5000),
+        ("-lms", 100),
+        ("-l 2", 2000),
+        ("-l=0x10", 16000),
+        ("-l 0.5", 500),
+        ("--loop-ms=250 -q", 250),
+        ("-l 1 -lms 200", 200),
+        ("-lms 200 -l 1", 1000),
+        ("-l 1 -l", 1000),
+        ("-lms 200 -lms", 200),
+        ("-l 1 -lms", 1000),
+        ("-l -lms", 100),
+        ("-lms -l", 5000),
+        ("-l -l", 5000),
+        ("--query-gpu=index -l -i 0", 5000),
+    ] {
+        let every = Some(Ok(Duration::from_millis(milliseconds)));
+        assert_eq!(read(line)?.every, every, "{line}");
+    }
+    assert_eq!(read("-q")?.every, None);
+    Ok(())
+}
+
+#[test]
+fn columns_go_from_1_to_64() -> Result<(), Error> {
+    let message = "Invalid number of columns. Please provide a value between 1 and 64.\n";
+    for line in ["-col 0", "-col 65", "-col 4294967295"] {
+        let columns = Err(Error::refused(message));
+        assert_eq!(read(line)?.command, Command::Summary { columns }, "{line}");
+    }
+    let columns = Ok(3);
+    assert_eq!(read("-col 3")?.command, Command::Summary { columns });
+    Ok(())
+}
+
+#[test]
+fn spellings_of_one_request_are_one() -> Result<(), Error> {
+    for (one, other) in [
+        ("-q -i 0 -d MEMORY", "--display=MEMORY --id=0 --query"),
+        ("-q -x", "-a=-x"),
+        ("-q -g 0", "-q -i 0"),
+        ("-q -i 1 -g 0", "-q -i 0"),
+        ("-q -q -x -x", "-x -q"),
+        ("-q -d ECC -d MEMORY", "-q -d=MEMORY"),
+        (
+            "--query-gpu name --format csv",
+            "--format=csv --query-gpu=name",
+        ),
+        ("--query-gpu=a --query-gpu=b", "--query-gpu=b"),
+        ("-pm ENABLED", "--persistence-mode=0x1"),
+        ("-ac 1,2", "--application-clocks=1,2"),
+        ("-rac", "--reset-application-clocks"),
+        ("-B", "--list-blacklist-gpus"),
+        ("-dmon -c 1", "dmon -c 1"),
+        ("--debug=f -L", "-L"),
+        ("-L --debug f", "-L"),
+        ("--debug=f topo -m", "topo -m"),
+        ("-h -h", "--help"),
+        ("--help-query-gpu bogus -q", "--help-query-gpu"),
+        ("-q=-x=-f=a", "-x -q -f a"),
+    ] {
+        assert_eq!(read(one)?, read(other)?, "{one} | {other}");
+    }
+    Ok(())
+}
+
+#[test]
+fn requests_keep_their_values_as_written() -> Result<(), Error> {
+    let query = read_all([
+        "--query-gpu=name,,uuid ",
+        "--format=csv, noheader",
+        "-i",
+        "",
+        "-f",
+        "",
+    ])?;
+    let expected = Request {
+        command: Command::Query {
+            list: List::Gpu,
+            fields: "name,,uuid ".to_owned(),
+            format: Some("csv, noheader".to_owned()),
+        },
+        ids: Some(String::new()),
+        file: Some(PathBuf::new()),
+        every: None,
+        ..Request::default()
+    };
+    assert_eq!(query, expected);
+    assert_eq!(read("-i -1")?.ids.as_deref(), Some("-1"));
+    assert_eq!(read("-i --nothing")?.ids.as_deref(), Some("--nothing"));
+    assert_eq!(read("--dtd -u")?.command, Command::Dtd { unit: true });
+    let led = |dry_run| Command::Led { color: 1, dry_run };
+    assert_eq!(read("-t AMBER")?.command, led(false));
+    assert_eq!(read("-t AMBER --dry-run")?.command, led(true));
+    assert_eq!(read("")?, Request::default());
+    Ok(())
+}
+
+#[test]
+fn changes_arrive_with_their_values() -> Result<(), Error> {
+    let change = |line| match read(line)?.command {
+        Command::Modify(modify) => Ok::<_, Error>(modify.change),
+        other => panic!("{line} was taken for {other:?}"),
+    };
+    let bus = Some("bus".to_owned());
+    let clocks = "-q".to_owned();
+    for (line, expected) in [
+        ("-pm 1", Change::PersistenceMode { mode: 1 }),
+        ("-pm -2", Change::PersistenceMode { mode: u32::MAX - 1 }),
+        ("-pl 300.5W", Change::PowerLimit { watts: 300.5 }),
+        ("-r", Change::GpuReset { kind: None }),
+        ("-r bus -i 0", Change::GpuReset { kind: bus }),
+        ("-rgc", Change::ResetGpuClocks),
+        ("-lgc -q", Change::LockGpuClocks { clocks }),
+    ] {
+        assert_eq!(change(line)?, Some(expected), "{line}");
+    }
+    let nothing = "-pm -1; -pl -1; -pl nan; -lmcd 0; -i 0 -i 0; -eow -eow";
+    for line in nothing.split(';') {
+        assert_eq!(change(line)?, None, "{line}");
+    }
+    let args = read("-eow -sc 1 -i 2 -pl 300")?;
+    let expected = Modify {
+        change: Some(Change::PowerLimit { watts: 300.0 }),
+        mode: None,
+        scope: Some(1),
+        error_on_warning: true,
+        dry_run: false,
+    };
+    assert_eq!(
+        (args.command, args.ids.as_deref()),
+        (Command::Modify(expected), Some("2"))
+    );
+    Ok(())
+}
+
+#[test]
+fn every_row_of_the_table_is_read() {
+    for option in all_options() {
+        for name in option.spellings() {
+            let mut line = match option.takes {
+                Takes::Nothing => name.to_owned(),
+                _ => format!("{name}=1"),
+            };
+            line += match option.word() {
+                "mode" => " -lgc 1",
+                "scope" => " -pl 1",
+                "error-on-warning" | "dry-run" => " -pm 1",
+                "unit" | "xml-format" | "display" => " -q",
+                "format" => " --query-gpu=index",
+                _ => "",
+            };
+            match read(&line).map(|request| request.command) {
+                Ok(Command::Modify(asked)) => assert!(asked.change.is_some(), "{line}"),
+                other => assert!(other.is_ok(), "{line}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_obsolete_word_is_warned_of_before_all_else() -> Result<(), Error> {
+    let args = read("-c EXCLUSIVE_THREAD")?;
+    assert!(args.warnings.starts_with("Warning: EXCLUSIVE_THREAD"));
+    assert!(read("-c 1")?.warnings.is_empty());
+    let refused = read("-c EXCLUSIVE_THREAD -c EXCLUSIVE_THREAD");
+    let told = refused.map_err(|error| error.to_string());
+    assert!(told.is_err_and(|text| text.matches("Warning: ").count() == 2));
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! What the command lines of `dmon` and `pmon` have in common.
+
+use std::time::Duration;
+
+use super::repeat::Pace;
+use crate::cli::Takes::Text;
+use crate::cli::number::{nearest, signed};
+use crate::cli::{Line, Opt, Subcommand, opt};
+use crate::error::{Error, Status};
+use crate::help;
+
+/// `-c`.
+pub const COUNT: Opt = opt("-c --count", Text, "N", "Take N samples, then end");
+/// `-o`.
+pub const OPTIONS: Opt = opt(
+    "-o --options",
+    Text,
+    "LETTERS",
+    "Begin each line with: D the date, T the time",
+);
+/// `-f`.
+pub const FILE: Opt = opt(
+    "-f --filename",
+    Text,
+    "FILE",
+    "Write to FILE instead of the terminal",
+);
+
+/// What `-d` and `-c` say; the delay is `longest` at most, seconds.
+pub fn pace(line: &Line, of: &Subcommand, longest: i32) -> Result<Pace, Error> {
+    let delay = line.text("delay").map_or(Some(1), signed);
+    let delay = delay
+        .filter(|delay| (1..=longest).contains(delay))
+        .ok_or_else(|| {
+            let complaint = format!(
+                "Collection delay/interval should be between 1 second and {longest} seconds\n"
+            );
+            refused(of, &complaint)
+        })?;
+    let count = match line.text("count").map(nearest) {
+        Some(None | Some(0)) => {
+            let complaint = "Invalid value for number of samples to be displayed\n";
+            return Err(refused(of, complaint));
+        }
+        // Less than none is no end, nor is more than anybody waits for.
+        None | Some(Some(i32::MAX)) => None,
+        Some(Some(count)) => u32::try_from(count).ok(),
+    };
+    Ok(Pace {
+        every: Duration::from_secs(delay.unsigned_abs().into()),
+        count,
+    })
+}
+
+/// What is wrong with a line above the options; nvidia-smi ends with status 0 all
+/// the same.
+pub fn refused(of: &Subcommand, complaint: &str) -> Error {
+    Error::new(Status::Success, help::below(complaint, of))
+}
