@@ -10,6 +10,7 @@ mod common;
 
 mod bad_gpu;
 mod calls;
+mod floors;
 mod golden;
 mod hostile;
 mod links;
