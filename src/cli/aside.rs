@@ -88,47 +88,11 @@ pub fn without_debug(mut arguments: Vec<String>) -> Result<Vec<String>, Error> {
 mod tests {
     use super::*;
 
-    fn read(line: &str) -> Result<(String, Option<Duration>), String> {
-        let words = line.split(' ').map(str::to_owned).collect();
-        let (rest, timeout) = without_timeout(words).map_err(|error| error.to_string())?;
-        Ok((rest.join(" "), timeout))
-    }
-
     #[test]
-    fn it_may_stand_anywhere() {
-        let five = Some(Duration::from_secs(5));
-        for (line, rest) in [
-            ("--timeout=5 -q -x", "-q -x"),
-            ("--timeout 5 -q -x", "-q -x"),
-            ("-q --timeout 5 -x", "-q -x"),
-            ("-q -x --timeout=5.0", "-q -x"),
-            ("--timeout 5 dmon -c 1", "dmon -c 1"),
-            ("dmon -c 1 --timeout 5", "dmon -c 1"),
-            ("--timeout 9 -L --timeout 5", "-L"),
-        ] {
-            assert_eq!(read(line), Ok((rest.to_owned(), five)), "{line}");
-        }
-        assert_eq!(read("-L"), Ok(("-L".to_owned(), None)));
-        assert_eq!(read("--timeouts=1"), Ok(("--timeouts=1".to_owned(), None)));
-    }
-
-    #[test]
-    fn a_time_is_a_number_above_0() {
-        for value in [
-            "", "0", "-1", "x", "5s", "nan", "inf", "1e99", "1e-12", "-q",
-        ] {
-            let refused = Err(format!(
-                "Provided --timeout value \"{value}\" is not a number of seconds greater than 0.\n"
-            ));
-            assert_eq!(read(&format!("--timeout={value}")), refused);
-            assert_eq!(read(&format!("-L --timeout {value}")), refused);
-        }
-        let missing = "Option \"--timeout\" is missing its value.\n";
-        assert_eq!(read("-L --timeout"), Err(missing.to_owned()));
-        let variable =
-            |text: &str| from_variable(Some(text.into())).map_err(|error| error.to_string());
-        assert_eq!(variable("0.5"), Ok(Some(Duration::from_millis(500))));
-        assert_eq!(variable(""), Ok(None));
-        assert!(variable("x").is_err_and(|text| text.contains(VARIABLE)));
+    fn the_variable_has_a_time_or_nothing() {
+        let read = |text: &str| from_variable(Some(text.into()));
+        assert_eq!(read("0.5"), Ok(Some(Duration::from_millis(500))));
+        assert_eq!(read(""), Ok(None));
+        assert_eq!(read("x"), Err(Error::timeout(VARIABLE, OsStr::new("x"))));
     }
 }

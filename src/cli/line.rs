@@ -176,14 +176,12 @@ impl Line {
         self.given.len() - excused
     }
 
-    /// A subcommand's options that were given besides `-i` and `-h`, each once, in
-    /// the table's order.
+    /// A subcommand's options that were given, each once, in the table's order,
+    /// without those that say how or where.
     pub fn commands(&self) -> Vec<&'static str> {
-        let beside = [subcommand::ID.word(), subcommand::HELP.word()];
         let words = self.known.iter().map(|option| option.word());
-        words
-            .filter(|word| !beside.contains(word) && self.has(word))
-            .collect()
+        let commands = words.filter(|word| !["help", "id", "dry-run"].contains(word));
+        commands.filter(|word| self.has(word)).collect()
     }
 
     /// The value of an option; the last one counts.

@@ -17,7 +17,7 @@ use crate::error::Error;
 pub use change::{Change, Modify};
 pub use line::Line;
 pub use options::{GROUPS, Opt, Takes, opt};
-pub use subcommand::{ID, Needs, Refuses, Run, Subcommand};
+pub use subcommand::{DRY_RUN, ID, Needs, Refuses, Run, Subcommand};
 #[cfg(test)]
 pub use {options::all as all_options, subcommand::line};
 

@@ -77,6 +77,14 @@ pub const ID: Opt = opt(
     "Only these GPUs: index, UUID, serial or PCI bus id,\nseveral with commas between them",
 );
 
+/// `--dry-run`, for subcommands that change something.
+pub const DRY_RUN: Opt = opt(
+    "--dry-run",
+    Takes::Nothing,
+    "",
+    "Say what would be changed, and change nothing",
+);
+
 /// What is said of a value that its option cannot have.
 pub const INVALID: &str = "Option \"{}\" is invalid for \"{}\".\n";
 
@@ -124,7 +132,11 @@ impl Subcommand {
         let lacks = match self.needs {
             Needs::Nothing => false,
             Needs::Option => line.given.is_empty(),
-            Needs::Command | Needs::OneCommand => line.commands().is_empty(),
+            // With --dry-run, a command was meant.
+            Needs::Command | Needs::OneCommand => line
+                .given
+                .iter()
+                .all(|given| ["help", "id"].contains(&given.option.word())),
         };
         if lacks || help {
             return Ok(usage(None));

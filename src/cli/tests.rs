@@ -3,14 +3,22 @@
 
 use super::*;
 
-static KNOWN: &[&Subcommand] = &[&DMON, &TOPO];
+static KNOWN: &[&Subcommand] = &[&DMON, &TOPO, &Subcommand::not_built("prm", "")];
 static DMON: Subcommand = Subcommand {
     options: &[opt("-c --count", Takes::Text, "", "")],
+    refuses: Refuses::WithUsage,
     run: Run::Endlessly(|_| Ok(())),
     ..Subcommand::not_built("dmon", "")
 };
 static TOPO: Subcommand = Subcommand {
-    options: &[opt("-m --matrix", Takes::Nothing, "", "")],
+    options: &[
+        opt("-m --matrix", Takes::Nothing, "", ""),
+        ID,
+        opt("-c --cpu", Takes::Long, "N", ""),
+        opt("-w --wide", Takes::Wide, "N", ""),
+        opt("-o", Takes::MaybeAny, "TEXT", ""),
+    ],
+    needs: Needs::Command,
     run: Run::Once(|_| Ok(())),
     ..Subcommand::not_built("topo", "")
 };
@@ -79,6 +87,21 @@ const REFUSED: &[Refused] = &[
         -l 0; -lms 0; --loop=0; -l 1 -lms 0; -l 0 -l; -lms 0 -lms; -l 0.0; -q -x -d MEMORY -l 0"),
     (2, "Provided [-l(ms) | --loop(-ms)=] value \"{}\" is not a number greater than 0.\n\n", "
         -l x => x; -l -1 => -1; -l 1s => 1s; -l nan => nan; -l inf => inf; -l 1e99 => 1e99"),
+    // Subcommands: an invalid value comes first, then an unknown word, then a missing value.
+    (2, "Option \"{}\" is not recognized.\n", "
+        topo -z => -z; topo -m bogus => bogus; topo -m=3 => 3; topo -x=3 => -x=3; topo -m=3=-m => 3=-m;
+        topo -c -h -z => -z; topo -z -c -h => -z"),
+    (2, "Option \"{}\" is missing its value.\n", "topo -c => -c; topo -c=-m => -c=-m; topo -c -h => -c"),
+    (2, "Option \"{}\" is invalid for \"{}\".\n", "
+        topo -c -z => -z -c; topo -c 1x => 1x -c; topo -c=1x => 1x -c=1x; topo -c 1=3 => 1=3 -c;
+        topo -w -1 => -1 -w; topo -i -z -c 1x => 1x -c; topo -c 1x -i => 1x -c"),
+    (255, "nvsmi does not have {}.\n", "prm -z => prm"),
+    // A time is a number above 0.
+    (2, "Option \"--timeout\" is missing its value.\n", "-L --timeout"),
+    (2, "Provided --timeout value \"{}\" is not a number of seconds greater than 0.\n", "
+        --timeout=; --timeout=0 => 0; -L --timeout -1 => -1; --timeout=x => x; --timeout=5s => 5s;
+        --timeout=nan => nan; --timeout=inf => inf; --timeout=1e99 => 1e99; --timeout=1e-12 => 1e-12;
+        -L --timeout -q => -q"),
     // --debug wants a file.
     (2, "Invalid input arguments. Please supply an argument for --debug. Run 'nvidia-smi -h' for help.\n\n", "
         --debug; -L --debug; -h --debug"),
@@ -90,7 +113,7 @@ fn bad_lines_are_refused_as_nvidia_smi_refuses_them() {
     for (status, message, cases) in REFUSED {
         for case in cases.split(';') {
             let (line, words) = case.split_once("=>").unwrap_or((case, ""));
-            let words = words.split_whitespace();
+            let words = words.split_whitespace().chain([""]);
             let message = words.fold((*message).to_owned(), |text, word| {
                 text.replacen("{}", word, 1)
             });
@@ -123,6 +146,52 @@ fn loops_have_a_time_of_their_own() -> Result<(), Error> {
         assert_eq!(read(line)?.every, every, "{line}");
     }
     assert_eq!(read("-q")?.every, None);
+    Ok(())
+}
+
+#[test]
+fn a_timeout_may_stand_anywhere() -> Result<(), Error> {
+    for (line, rest) in [
+        ("--timeout=5 -q -x", "-q -x"),
+        ("--timeout 5 -q -x", "-q -x"),
+        ("-q --timeout 5 -x", "-q -x"),
+        ("-q -x --timeout=5.0", "-q -x"),
+        ("--timeout 5 dmon -c 1", "dmon -c 1"),
+        ("dmon -c 1 --timeout 5", "dmon -c 1"),
+        ("--timeout 9 -L --timeout 5", "-L"),
+    ] {
+        let timeout = Some(Duration::from_secs(5));
+        let rest = read(rest)?;
+        assert_eq!(read(line)?, Request { timeout, ..rest }, "{line}");
+    }
+    assert!(read("--timeouts=1").is_err());
+    Ok(())
+}
+
+#[test]
+fn subcommands_read_their_values() -> Result<(), Error> {
+    let topo = |text| line(&TOPO, text);
+    let all = topo("--id=0,1 -c 5 -o -c 0x10 --matrix")?;
+    assert_eq!((all.text("id"), all.number("cpu")), (Some("0,1"), Some(16)));
+    assert_eq!(all.commands(), ["matrix", "cpu", "o"]);
+    let empty = topo("-c= -o x")?;
+    assert_eq!((empty.number("cpu"), empty.text("o")), (Some(0), Some("x")));
+    assert_eq!(topo("-m -i 0=x")?.text("id"), Some("0=x"));
+    assert_eq!(topo("-m --id=0=x")?.text("id"), Some("0=x"));
+    assert!(!topo("-o -i 0=-m")?.has("matrix"));
+    Ok(())
+}
+
+#[test]
+fn a_line_that_asks_for_nothing_gets_the_usage_screen() -> Result<(), Error> {
+    for line in ["topo", "topo -i 0", "topo -h", "topo -m -h"] {
+        assert_eq!(read(line)?.command, Command::Usage(&TOPO, None), "{line}");
+    }
+    let complaint = Some("Option \"-z\" is not recognized.\n".to_owned());
+    let usage = Command::Usage(&DMON, complaint);
+    assert_eq!(read("dmon -z")?.command, usage);
+    assert_eq!(read("dmon -z -h")?.command, Command::Usage(&DMON, None));
+    assert!(matches!(read("dmon")?.command, Command::Subcommand(..)));
     Ok(())
 }
 

@@ -4,24 +4,9 @@
 pub mod profiles;
 pub mod smoothing;
 
-use crate::cli::{Line, Opt, Takes, opt};
 use crate::commands::modify::{NOTHING_CHANGED, Named, unread};
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, is_root};
-
-const DRY_RUN: Opt = opt(
-    "--dry-run",
-    Takes::Nothing,
-    "",
-    "Say what would be changed, and change nothing",
-);
-
-/// What a line asks for, without how and where.
-fn asked(line: &Line) -> Vec<&'static str> {
-    let mut commands = line.commands();
-    commands.retain(|word| *word != DRY_RUN.word());
-    commands
-}
 
 fn one_at_a_time() -> Error {
     Error::refused("Only one of these options can be used at a time.\n")
@@ -93,7 +78,7 @@ fn list(numbers: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::{Subcommand, line};
+    use crate::cli::{Line, Subcommand, line};
 
     pub fn refused<T>(
         subcommand: &'static Subcommand,

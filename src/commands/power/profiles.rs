@@ -1,9 +1,9 @@
 //! `power-profiles`: settings made for a kind of work.
 
-use super::{Change, DRY_RUN, Say, asked, end, failed, list, one_at_a_time};
+use super::{Change, Say, end, failed, list, one_at_a_time};
 use crate::cli::Takes::{MaybeAny, Nothing, Text};
 use crate::cli::number::uint;
-use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::commands::modify::{Named, named};
 use crate::commands::present::there;
@@ -55,7 +55,7 @@ fn power_profiles(line: &Line) -> anyhow::Result<()> {
 }
 
 fn read(line: &Line) -> Result<Profiles, Error> {
-    let words = asked(line);
+    let words = line.commands();
     if words.iter().all(|word| SHOWN.contains(word)) {
         return Ok(Profiles::Show(words));
     }

@@ -1,9 +1,9 @@
 //! `power-smoothing`: settings of what keeps the draw from jumping.
 
-use super::{Change, DRY_RUN, Say, asked, end, failed, one_at_a_time};
+use super::{Change, Say, end, failed, one_at_a_time};
 use crate::cli::Takes::{Nothing, Text};
 use crate::cli::number::uint;
-use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::commands::modify::{Named, named};
 use crate::error::{Error, Status};
@@ -122,7 +122,7 @@ fn power_smoothing(line: &Line) -> anyhow::Result<()> {
 }
 
 fn read(line: &Line) -> Result<Smoothing, Error> {
-    let asked = asked(line);
+    let asked = line.commands();
     let number = |word| {
         let text = line.text(word).unwrap_or_default();
         uint(text).ok_or_else(|| line.invalid(word))
