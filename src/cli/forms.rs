@@ -255,7 +255,7 @@ fn every(line: &Line) -> Option<Result<Duration, Error>> {
         Some((given.text.as_deref(), unit, otherwise))
     });
     let valued = loops.clone().rfind(|(text, ..)| text.is_some());
-    let (text, unit, otherwise) = valued.or_else(|| loops.clone().last())?;
+    let (text, unit, otherwise) = valued.or_else(|| loops.clone().next_back())?;
     Some(interval(text.unwrap_or(otherwise), unit))
 }
 
