@@ -6,7 +6,7 @@ use super::dmon::shown;
 use super::repeat::{Pace, repeat};
 use crate::args::{COUNT, FILE, Layout, OPTIONS, Stamps, Watch};
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each, if_any};
+use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Scroll, Style};
 use crate::spelling::options::Takes::Text;
@@ -128,8 +128,10 @@ fn cells(gpu: &Gpu, process: &Process, columns: &[&Column<Process>]) -> Vec<Read
 /// The processes of a GPU by id, with what they did since a time, and after them
 /// why a list of them could not be read.
 fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<Reading<Process>> {
-    let mut contexts = match if_any(gpu.processes()) {
+    let mut contexts = match gpu.processes() {
         Ok(contexts) => contexts,
+        // The board has none.
+        Err(Missing::NotSupported) => return Vec::new(),
         Err(missing) => return vec![Err(missing)],
     };
     if contexts.is_empty() {

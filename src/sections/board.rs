@@ -214,7 +214,7 @@ fn platform(asked: &Asked<()>) -> Reading<Platform> {
 
 const PLATFORM: &[Row<()>] = &[
     line("Chassis Serial Number", "chassis_serial_number", |asked| {
-        platform(asked).map(|place| place.chassis_serial.into())
+        platform(asked)?.chassis_serial.map(Value::from)
     }),
     line("Slot Number", "slot_number", |asked| {
         platform(asked).map(|place| place.slot.into())

@@ -206,7 +206,7 @@ pub const PLATFORM: Group<()> = Group {
             &["platform.chassis_serial_number"],
             Plain,
             "Serial number of the chassis.",
-            |row| row.gpu.platform().map(|place| place.chassis_serial.into()),
+            |row| row.gpu.platform()?.chassis_serial.map(Value::from),
         ),
         field(
             &["platform.slot_number"],
