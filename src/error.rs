@@ -271,7 +271,7 @@ impl Error {
 
     /// The excluded GPUs cannot be counted or described (`-B`).
     pub fn excluded(missing: Missing) -> Self {
-        let words = summary(missing);
+        let words = missing.words();
         Self::new(
             missing.into(),
             format!("Unable to determine the number of excluded GPUs: {words}\n"),

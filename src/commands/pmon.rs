@@ -11,7 +11,7 @@ use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::error::Error;
 use crate::facts::Context;
-use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each, if_any};
+use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each};
 use crate::output::Output;
 use crate::render::scroll::{Again, End, Layout, Scroll, Stamps, Style};
 use crate::value::Value;
@@ -136,8 +136,10 @@ fn cells(context: &Context<Process>, columns: &[&Column<Process>]) -> Vec<Readin
 /// The processes of a GPU by id, with what they did since a time, and after them
 /// why a list of them could not be read.
 fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<Reading<Process>> {
-    let mut contexts = match if_any(gpu.processes()) {
+    let mut contexts = match gpu.processes() {
         Ok(contexts) => contexts,
+        // The board has none.
+        Err(Missing::NotSupported) => return Vec::new(),
         Err(missing) => return vec![Err(missing)],
     };
     if contexts.is_empty() {

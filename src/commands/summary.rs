@@ -2,7 +2,7 @@
 
 use jiff::ZonedDateTime as Time;
 
-use crate::nvml::{Driver, Gpu, MigDevice, Missing, Reading, Running, each};
+use crate::nvml::{Driver, Gpu, MigDevice, Missing, Reading, Running, each, unread};
 use crate::render::summary::{Ecc, GpuLines, MigLines, ProcessLine, Summary, summary as render};
 use crate::value::date;
 
@@ -115,11 +115,10 @@ fn mig_device(gpu: &Gpu, mig: &MigDevice) -> MigLines {
 fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
     let lists = gpu.process_lists();
     let no_handle = gpu.device().err();
+    // A GPU lost on the way has said so above.
+    let unread = unread(&lists).filter(|&missing| missing != Missing::GPU_IS_LOST);
     let unreadable = no_handle
-        .or_else(|| {
-            let failures = lists.iter().filter_map(|list| list.as_ref().err());
-            failures.copied().find(is_telling)
-        })
+        .or(unread)
         .map(|missing| unreadable_line(gpu, missing));
     let processes = Running::merge(lists).into_iter().filter_map(|process| {
         let context = process.context;
@@ -140,18 +139,6 @@ fn process_lines(driver: &Driver, gpu: &Gpu) -> Vec<ProcessLine> {
         })
     });
     unreadable.into_iter().chain(processes).collect()
-}
-
-/// Whether the reader has to be told that a list could not be read: a board or a
-/// library that knows no such processes has none, and a GPU lost on the way has
-/// said so above.
-fn is_telling(missing: &Missing) -> bool {
-    ![
-        Missing::NotSupported,
-        Missing::FUNCTION_NOT_FOUND,
-        Missing::GPU_IS_LOST,
-    ]
-    .contains(missing)
 }
 
 fn unreadable_line(gpu: &Gpu, missing: Missing) -> ProcessLine {

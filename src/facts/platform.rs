@@ -19,7 +19,7 @@ pub fn since_blackwell<T>(context: &Context<T>) -> Reading<Platform> {
 
 /// Serial number of the chassis.
 pub fn chassis_serial(place: Reading<Platform>) -> Reading<Value> {
-    Ok(place?.chassis_serial.into())
+    place?.chassis_serial.map(Value::from)
 }
 
 /// Slot in the chassis.

@@ -26,12 +26,8 @@ impl Driver {
     /// How several GPUs work together, `NVML_CC_SYSTEM_MULTIGPU_*`,
     /// `nvmlSystemGetConfComputeSettings`.
     pub fn cc_multi_gpu(&self) -> Reading<u32> {
-        system::get_versioned(
-            function!(nvmlSystemGetConfComputeSettings),
-            self.library(),
-            |_| (),
-        )
-        .map(|settings| settings.multiGpuMode)
+        system::get(function!(nvmlSystemGetConfComputeSettings), self.library())
+            .map(|settings| settings.multiGpuMode)
     }
 
     /// Whether the GPUs accept work, `nvmlSystemGetConfComputeGpusReadyState`.
@@ -54,10 +50,9 @@ impl Driver {
     /// The attacker's advantage at which keys are rotated,
     /// `nvmlSystemGetConfComputeKeyRotationThresholdInfo`.
     pub fn cc_key_rotation(&self) -> Reading<u64> {
-        system::get_versioned(
+        system::get(
             function!(nvmlSystemGetConfComputeKeyRotationThresholdInfo),
             self.library(),
-            |_| (),
         )
         .map(|info| info.attackerAdvantage)
     }

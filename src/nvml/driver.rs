@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::gpu::Gpu;
 use super::parallel::each;
-use super::raw::library::Library;
+use super::raw::library::{Function, Library};
 use super::raw::patience::{self, Asked};
 use super::raw::{self, function, system};
 use super::reading::{Missing, Reading};
@@ -120,7 +120,15 @@ impl Driver {
     pub fn gpu_count(&self) -> Reading<u32> {
         *self
             .count
-            .get_or_init(|| system::get(function!(nvmlDeviceGetCount_v2), self.library))
+            .get_or_init(|| self.counted(function!(nvmlDeviceGetCount_v2)))
+    }
+
+    /// A count of devices. One that no machine can have is `UNKNOWN`: a row for each
+    /// would take all memory.
+    fn counted(&self, f: Function<unsafe extern "C" fn(*mut u32) -> u32>) -> Reading<u32> {
+        /// Many times what any machine has.
+        const MOST: u32 = 1024;
+        raw::plausible(system::get(f, self.library)?, MOST)
     }
 
     /// The driver's version, `nvmlSystemGetDriverVersion`: `580.159.04`.
@@ -148,7 +156,7 @@ impl Driver {
     /// GPUs that the driver was told to leave alone, as (bus id, UUID),
     /// `nvmlGetExcludedDeviceInfoByIndex`.
     pub fn excluded_gpus(&self) -> Reading<Vec<(String, String)>> {
-        let count: u32 = system::get(function!(nvmlGetExcludedDeviceCount), self.library)?;
+        let count = self.counted(function!(nvmlGetExcludedDeviceCount))?;
         (0..count)
             .map(|index| system::excluded_gpu(self.library, index))
             .collect()
@@ -169,7 +177,7 @@ impl Driver {
 
     /// How many S-class units are attached, `nvmlUnitGetCount`.
     pub fn unit_count(&self) -> Reading<u32> {
-        system::get(function!(nvmlUnitGetCount), self.library)
+        self.counted(function!(nvmlUnitGetCount))
     }
 
     /// Host interface cards and the version of their firmware,

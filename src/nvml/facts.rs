@@ -121,9 +121,11 @@ pub struct Fabric {
     pub clique_id: u32,
     /// The cluster.
     pub cluster_uuid: [u8; 16],
-    /// Bit fields, `NVML_GPU_FABRIC_HEALTH_MASK_*`.
+    /// Bit fields, `NVML_GPU_FABRIC_HEALTH_MASK_*`; 0, none reported, from libraries
+    /// before R550.
     pub health_mask: u32,
-    /// `NVML_GPU_FABRIC_HEALTH_SUMMARY_*`: 0 not supported, 1 healthy, 2 unhealthy, 3 limited.
+    /// `NVML_GPU_FABRIC_HEALTH_SUMMARY_*`: 0 not supported, 1 healthy, 2 unhealthy, 3
+    /// limited; 0 from libraries before R580.
     pub health_summary: u8,
 }
 
@@ -140,13 +142,40 @@ impl From<nvmlGpuFabricInfo_v3_t> for Fabric {
     }
 }
 
+impl From<nvmlGpuFabricInfo_v2_t> for Fabric {
+    fn from(fabric: nvmlGpuFabricInfo_v2_t) -> Self {
+        Self {
+            state: fabric.state.into(),
+            status: fabric.status,
+            clique_id: fabric.cliqueId,
+            cluster_uuid: fabric.clusterUuid,
+            health_mask: fabric.healthMask,
+            health_summary: 0,
+        }
+    }
+}
+
+impl From<nvmlGpuFabricInfo_t> for Fabric {
+    fn from(fabric: nvmlGpuFabricInfo_t) -> Self {
+        Self {
+            state: fabric.state.into(),
+            status: fabric.status,
+            clique_id: fabric.cliqueId,
+            cluster_uuid: fabric.clusterUuid,
+            health_mask: 0,
+            health_summary: 0,
+        }
+    }
+}
+
 /// Where the board sits in its rack, from `nvmlDeviceGetPlatformInfo`.
 #[derive(Clone, Debug)]
 pub struct Platform {
     /// The GUID of the GPU in the fabric, a little-endian number in the first 8 bytes.
     pub fabric_guid: [u8; 16],
-    /// The chassis, as its maker numbers it.
-    pub chassis_serial: String,
+    /// The chassis, as its maker numbers it; `NotSupported` from libraries that know
+    /// only the first version of the struct.
+    pub chassis_serial: Reading<String>,
     /// The slot in the rack.
     pub slot: u8,
     /// The tray in the slot.
@@ -161,10 +190,23 @@ impl From<nvmlPlatformInfo_v2_t> for Platform {
     fn from(platform: nvmlPlatformInfo_v2_t) -> Self {
         Self {
             fabric_guid: platform.ibGuid,
-            chassis_serial: raw::text(&platform.chassisSerialNumber),
+            chassis_serial: Ok(raw::text(&platform.chassisSerialNumber)),
             slot: platform.slotNumber,
             tray: platform.trayIndex,
             host: platform.hostId,
+            peer_type: platform.peerType,
+        }
+    }
+}
+
+impl From<nvmlPlatformInfo_v1_t> for Platform {
+    fn from(platform: nvmlPlatformInfo_v1_t) -> Self {
+        Self {
+            fabric_guid: platform.ibGuid,
+            chassis_serial: Err(Missing::NotSupported),
+            slot: platform.chassisPhysicalSlotNumber,
+            tray: platform.computeSlotIndex,
+            host: platform.nodeIndex,
             peer_type: platform.peerType,
         }
     }

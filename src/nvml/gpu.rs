@@ -8,6 +8,7 @@ use nvml_wrapper_sys::bindings::*;
 use super::facts::*;
 use super::field_id::field_id;
 pub use super::raw::FieldNumber;
+use super::raw::forms::{self, older};
 use super::raw::library::Library;
 use super::raw::{self, Device, function};
 use super::reading::{Missing, Reading};
@@ -357,7 +358,7 @@ questions! { lasting / Lasting {}
     /// Its number as the handle has it, `nvmlDeviceGetIndex`.
     number: u32 = |device| raw::get(function!(nvmlDeviceGetIndex), device);
     /// The PCI base class and sub class, `nvmlDeviceGetPciInfoExt`.
-    pci_class: (u32, u32) = |device| raw::get_versioned(function!(nvmlDeviceGetPciInfoExt), device, |_| ())
+    pci_class: (u32, u32) = |device| raw::get(function!(nvmlDeviceGetPciInfoExt), device)
         .map(|pci| (pci.baseClass, pci.subClass));
     /// `nvmlDeviceGetVbiosVersion`.
     vbios_version: String = |device| raw::get_string(function!(nvmlDeviceGetVbiosVersion), device, 32);
@@ -370,8 +371,7 @@ questions! { lasting / Lasting {}
     /// The module's place on its base board, `nvmlDeviceGetModuleId`.
     module_id: u32 = |device| raw::get(function!(nvmlDeviceGetModuleId), device);
     /// The place in the rack, `nvmlDeviceGetPlatformInfo`.
-    platform: Platform = |device|
-        raw::get_versioned(function!(nvmlDeviceGetPlatformInfo), device, |_| ()).map(Platform::from);
+    platform: Platform = |device| forms::platform(device);
     /// The highest PCIe generation of the GPU alone, `nvmlDeviceGetGpuMaxPcieLinkGeneration`.
     gpu_max_pcie_generation: u32 = |device| raw::get(function!(nvmlDeviceGetGpuMaxPcieLinkGeneration), device);
     /// The highest PCIe generation here, `nvmlDeviceGetMaxPcieLinkGeneration`.
@@ -405,7 +405,7 @@ questions! { moving / Moving {
     persistence: bool = |device| raw::get_switch(function!(nvmlDeviceGetPersistenceMode), device);
     /// How the GPU reaches system memory, `nvmlDeviceGetAddressingMode`: 0 none, 1 HMM, 2 ATS.
     addressing_mode: u32 = |device|
-        raw::get_versioned(function!(nvmlDeviceGetAddressingMode), device, |_| ()).map(|mode| mode.value);
+        raw::get(function!(nvmlDeviceGetAddressingMode), device).map(|mode| mode.value);
     /// Whether ended processes are accounted for, `nvmlDeviceGetAccountingMode`.
     accounting: bool = |device| raw::get_switch(function!(nvmlDeviceGetAccountingMode), device);
     /// How many processes accounting can hold, `nvmlDeviceGetAccountingBufferSize`.
@@ -413,10 +413,8 @@ questions! { moving / Moving {
     /// Windows' driver models, current and pending (0 WDDM, 1 TCC, 2 MCDM),
     /// `nvmlDeviceGetDriverModel_v2`.
     driver_models: (u32, u32) = |device|
-        match raw::get_pair(function!(nvmlDeviceGetDriverModel_v2), device) {
-            Err(Missing::FUNCTION_NOT_FOUND) => raw::get_pair(function!(nvmlDeviceGetDriverModel), device),
-            models => models,
-        };
+        raw::get_pair(function!(nvmlDeviceGetDriverModel_v2), device)
+            .or_else(older(|| raw::get_pair(function!(nvmlDeviceGetDriverModel), device)));
     /// The infoROM's checksums, `nvmlDeviceValidateInforom`: slow, about 70 ms.
     inforom_valid: () = |device| raw::check(function!(nvmlDeviceValidateInforom), device);
     /// GPU operation modes, current and pending (0 all on, 1 compute, 2 low double
@@ -435,7 +433,7 @@ questions! { moving / Moving {
     clocks_reasons: u64 = |device| raw::get(function!(nvmlDeviceGetCurrentClocksThrottleReasons), device);
     /// Frame buffer, `nvmlDeviceGetMemoryInfo_v2`, or without `reserved` where
     /// the library is older than that.
-    memory: Memory = |device| raw::memory(device);
+    memory: Memory = |device| forms::memory(device);
     /// Memory that confidential computing protects, bytes,
     /// `nvmlDeviceGetConfComputeProtectedMemoryUsage`.
     protected_memory: nvmlMemory_t = |device|
@@ -466,7 +464,7 @@ questions! { moving / Moving {
     ecc: (bool, bool) = |device| raw::get_pair(function!(nvmlDeviceGetEccMode), device)
         .map(|(current, pending): (u32, u32)| (current != 0, pending != 0));
     /// SRAM errors by kind, `nvmlDeviceGetSramEccErrorStatus`.
-    sram_errors: Sram = |device| raw::get_versioned(function!(nvmlDeviceGetSramEccErrorStatus), device, |_| ());
+    sram_errors: Sram = |device| raw::get(function!(nvmlDeviceGetSramEccErrorStatus), device);
     /// Whether retired pages wait for a reboot, `nvmlDeviceGetRetiredPagesPendingStatus`.
     retirement_pending: bool = |device| raw::get_switch(function!(nvmlDeviceGetRetiredPagesPendingStatus), device);
     /// Remapped rows, `nvmlDeviceGetRemappedRows`.
@@ -481,15 +479,11 @@ questions! { moving / Moving {
     remapped_rows_by_use: raw::RemappedRows = |device| raw::remapped_rows(device);
     /// Spare rows, `nvmlDeviceGetRowRemapperHistogram`.
     remapper_histogram: Histogram = |device| raw::get(function!(nvmlDeviceGetRowRemapperHistogram), device);
-    /// Degrees Celsius, `nvmlDeviceGetTemperatureV`, or its older form where the library lacks it.
-    temperature: i32 = |device| match raw::get_versioned(function!(nvmlDeviceGetTemperatureV), device, |_| ()) {
-        Err(Missing::FUNCTION_NOT_FOUND) =>
-            raw::get_for(function!(nvmlDeviceGetTemperature), device, 0).map(|degrees: u32| degrees as i32),
-        temperature => temperature.map(|now| now.temperature),
-    };
+    /// Degrees Celsius, `nvmlDeviceGetTemperatureV`, or its older form.
+    temperature: i32 = |device| forms::temperature(device);
     /// Degrees below the point where the GPU slows down, `nvmlDeviceGetMarginTemperature`.
     temperature_margin: i32 = |device|
-        raw::get_versioned(function!(nvmlDeviceGetMarginTemperature), device, |_| ()).map(|now| now.marginTemperature);
+        raw::get(function!(nvmlDeviceGetMarginTemperature), device).map(|now| now.marginTemperature);
     /// Whether power is managed, `nvmlDeviceGetPowerManagementMode`.
     power_management: bool = |device| raw::get(function!(nvmlDeviceGetPowerManagementMode), device)
         .map(|mode: u32| mode != 0);
@@ -527,8 +521,7 @@ questions! { moving / Moving {
     c2c: bool = |device| raw::get(function!(nvmlDeviceGetC2cModeInfoV), device)
         .map(|mode: nvmlC2cModeInfo_v1_t| mode.isC2cEnabled != 0);
     /// The NVLink fabric, `nvmlDeviceGetGpuFabricInfoV`.
-    fabric: Fabric = |device|
-        raw::get_versioned(function!(nvmlDeviceGetGpuFabricInfoV), device, |_| ()).map(Fabric::from);
+    fabric: Fabric = |device| forms::fabric(device);
     /// The name that an administrator gave the GPU, `nvmlDeviceGetHostname_v1`.
     hostname: String = |device| raw::hostname(device);
     /// Time lost to each clocks event reason: power cap, sync boost, software

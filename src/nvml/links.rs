@@ -3,7 +3,7 @@
 use super::facts::Pci;
 use super::field_id::field_id;
 use super::gpu::{FieldNumber, Gpu};
-use super::raw::{self, function, set};
+use super::raw::{self, forms, function, set};
 use super::reading::{Missing, Reading};
 
 /// Field ids of `nvmlDeviceGetFieldValues`, in the numbering of R580.
@@ -108,7 +108,10 @@ impl Gpu<'_> {
     }
 
     fn count(&self, id: u32) -> Reading<u32> {
-        u32::try_from(self.field_number(id, 0)?).map_err(|_| Missing::UNKNOWN)
+        /// Many times what any GPU has.
+        const MOST: u32 = 1024;
+        let count = u32::try_from(self.field_number(id, 0)?).map_err(|_| Missing::UNKNOWN)?;
+        raw::plausible(count, MOST)
     }
 
     /// Whether an NVLink can do something, `nvmlDeviceGetNvLinkCapability`.
@@ -154,8 +157,6 @@ impl Gpu<'_> {
 
     /// Whether what goes over the NVLinks is encrypted, `nvmlDeviceGetNvLinkInfo`.
     pub fn links_encrypted(&self) -> Reading<bool> {
-        let device = self.device()?;
-        let ask = function!(nvmlDeviceGetNvLinkInfo);
-        raw::get_versioned(ask, device, |_| ()).map(|info| info.isNvleEnabled != 0)
+        forms::links(self.device()?).map(|links| links.encrypted)
     }
 }

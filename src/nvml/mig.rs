@@ -4,7 +4,7 @@ use nvml_wrapper_sys::bindings::*;
 
 use super::facts::Memory;
 use super::gpu::Gpu;
-use super::raw::{self, Device, function};
+use super::raw::{self, Device, forms, function};
 use super::reading::{Missing, Reading};
 
 /// A compute instance with its share of a GPU instance. What it answers is
@@ -34,8 +34,10 @@ impl<'d> Gpu<'d> {
 
     /// An index without a device (`NVML_ERROR_NOT_FOUND`) is a gap, not an end.
     fn mig_devices_in_any_mode(&self) -> Reading<Vec<MigDevice<'d>>> {
+        /// More than any GPU has slices.
+        const MOST: u32 = 256;
         let device = self.device()?;
-        (0..self.max_mig_devices()?)
+        (0..raw::plausible(self.max_mig_devices()?, MOST)?)
             .map(|index| (index, raw::mig_handle(device, index)))
             .filter(|(_, device)| !matches!(device, Err(Missing::NOT_FOUND)))
             .map(|(index, device)| {
@@ -75,7 +77,7 @@ impl MigDevice<'_> {
 
     /// Memory of its GPU instance, `nvmlDeviceGetMemoryInfo_v2`.
     pub fn memory(&self) -> Reading<Memory> {
-        raw::memory(self.device)
+        forms::memory(self.device)
     }
 
     /// BAR1 memory of its GPU instance, bytes, `nvmlDeviceGetBAR1MemoryInfo`.

@@ -29,7 +29,7 @@ pub use links::{LINK_CAPABILITIES, field};
 pub use mig::MigDevice;
 pub use parallel::each;
 pub use power::{HIGHEST_PROFILE, profiles_of};
-pub use processes::Running;
+pub use processes::{Running, unread};
 pub use raw::RemappedRows as RemappedRowsByUse;
 pub use raw::Sample;
 pub use raw::patience::{Stuck, begin_sample, let_go_of_output, stuck, wait_at_most};

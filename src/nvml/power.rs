@@ -54,8 +54,7 @@ impl Gpu<'_> {
     pub fn supported_power_profiles(&self) -> Reading<Vec<PowerProfile>> {
         let device = self.device()?;
         let f = function!(nvmlDeviceWorkloadPowerProfileGetProfilesInfo);
-        let info: nvmlWorkloadPowerProfileProfilesInfo_v1_t =
-            raw::get_versioned(f, device, |_| ())?;
+        let info: nvmlWorkloadPowerProfileProfilesInfo_v1_t = raw::get(f, device)?;
         let profile = |id: u32| {
             let entry = info.perfProfile.get(id as usize);
             let known = entry.filter(|entry| entry.profileId == id);

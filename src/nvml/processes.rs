@@ -55,22 +55,34 @@ impl Gpu<'_> {
     /// all, or nothing but one that could not be read, that is the answer.
     pub fn processes(&self) -> Reading<Vec<Reading<Running>>> {
         let lists = self.process_lists();
-        let failures: Vec<Missing> = lists
-            .iter()
-            .filter_map(|list| list.as_ref().err().copied())
-            .collect();
-        let absent = [Missing::NotSupported, Missing::FUNCTION_NOT_FOUND];
-        let unread = failures
-            .iter()
-            .copied()
-            .find(|missing| !absent.contains(missing));
-        let none = failures.len() == lists.len();
+        let unread = unread(&lists);
+        let absent = lists.iter().all(|list| list.is_err());
         let all = Running::merge(lists);
-        match unread.or(failures.first().copied().filter(|_| none)) {
+        match unread {
             Some(missing) if all.is_empty() => Err(missing),
+            None if absent => Err(Missing::NotSupported),
             _ => Ok(all.into_iter().map(Ok).chain(unread.map(Err)).collect()),
         }
     }
+}
+
+/// Why the reader does not see all processes, if so: a list that could not be read, or a
+/// library that has none of them. A single one that the board or the library does not
+/// have would be empty.
+pub fn unread(lists: &[Reading<Vec<Context>>; 3]) -> Option<Missing> {
+    let failures = lists.iter().filter_map(|list| list.as_ref().err().copied());
+    let is_absent =
+        |missing: &Missing| [Missing::NotSupported, Missing::FUNCTION_NOT_FOUND].contains(missing);
+    let of_the_library = || {
+        let none = lists.iter().all(|list| list.is_err());
+        failures
+            .clone()
+            .find(|&missing| none && missing == Missing::FUNCTION_NOT_FOUND)
+    };
+    failures
+        .clone()
+        .find(|missing| !is_absent(missing))
+        .or_else(of_the_library)
 }
 
 fn add(all: &mut Vec<Running>, contexts: Reading<Vec<Context>>, mark: fn(&mut Running)) {

@@ -2,7 +2,8 @@
 //! hold `unsafe`.
 //!
 //! A question is a [`Function`] and who is asked; it makes exactly one call. The
-//! shape is checked by the function's type, so that callers stay safe code. Each
+//! function's type gives its shape, and [`functions`] tells one value from an array,
+//! so that callers stay safe code. What NVML has had several forms of, [`forms`] asks. Each
 //! call goes through [`ask`] or [`ask_driver`], which look the function up and
 //! know how long to wait for it. Of nvml-wrapper we use the types of what NVML
 //! counts (`Clock`, `P2pStatus`, ...) and not its `Nvml`, for the reason that
@@ -11,6 +12,8 @@
 // The constants of NVML's enums, in patterns.
 #![allow(non_upper_case_globals)]
 
+pub mod forms;
+pub mod functions;
 pub mod library;
 pub mod patience;
 pub mod process;
@@ -24,8 +27,8 @@ use std::ptr;
 
 use nvml_wrapper_sys::bindings::*;
 
-use super::facts::Memory;
 use super::reading::{Missing, Reading};
+use functions::Arrays;
 pub use library::Device;
 pub(super) use library::function;
 use library::{Function, Library, unlisted};
@@ -34,16 +37,14 @@ use patience::Asked;
 /// A C struct or number that NVML fills in.
 ///
 /// # Safety
-/// All zeroes must be a valid value.
-pub unsafe trait Plain: Copy + Send + 'static {}
+/// All zeroes must be a valid value. If the struct has a version member, `stamp` must set it.
+pub unsafe trait Plain: Copy + Send + 'static {
+    /// Sets the version member, which tells NVML how large the struct is.
+    fn stamp(&mut self) {}
+}
 
 /// A struct whose first member tells NVML which version of it the caller means.
-pub trait Versioned: Plain {
-    /// The version, as in `NVML_STRUCT_VERSION(Name, VERSION)`.
-    const VERSION: u32;
-    /// The version member.
-    fn version(&mut self) -> &mut u32;
-}
+pub trait Versioned: Plain {}
 
 macro_rules! plain {
     ($($type:ty),* $(,)?) => {$(
@@ -54,13 +55,13 @@ macro_rules! plain {
 
 macro_rules! versioned {
     ($($type:ty: $version:literal),* $(,)?) => {$(
-        plain!($type);
-        impl Versioned for $type {
-            const VERSION: u32 = $version;
-            fn version(&mut self) -> &mut u32 {
-                &mut self.version
+        // SAFETY: a C struct of numbers and arrays of numbers.
+        unsafe impl Plain for $type {
+            fn stamp(&mut self) {
+                self.version = version_of::<Self>($version);
             }
         }
+        impl Versioned for $type {}
     )*};
 }
 
@@ -91,9 +92,9 @@ plain!(
     nvmlGridLicensableFeatures_t,
     nvmlHwbcEntry_t,
     nvmlLedState_t,
+    nvmlGpuFabricInfo_t,
     nvmlMemory_t,
     nvmlPciInfo_t,
-    nvmlProcessInfo_t,
     nvmlRowRemapperHistogramValues_t,
     nvmlSample_t,
     nvmlUtilization_t,
@@ -109,12 +110,15 @@ versioned!(
     nvmlDeviceCapabilities_v1_t: 1,
     nvmlDramEncryptionInfo_v1_t: 1,
     nvmlEccSramErrorStatus_v1_t: 1,
+    nvmlGpuFabricInfo_v2_t: 2,
     nvmlGpuFabricInfo_v3_t: 3,
     nvmlMarginTemperature_v1_t: 1,
     nvmlMemory_v2_t: 2,
+    nvmlNvLinkInfo_v1_t: 1,
     nvmlNvLinkInfo_v2_t: 2,
     nvmlPciInfoExt_v1_t: 1,
     nvmlPdi_v1_t: 1,
+    nvmlPlatformInfo_v1_t: 1,
     nvmlPlatformInfo_v2_t: 2,
     nvmlRepairStatus_v1_t: 1,
     nvmlPowerValue_v2_t: 2,
@@ -166,8 +170,8 @@ fn checked(code: nvmlReturn_t) -> Reading<()> {
 
 /// Asks a device by one function of the library. `call` may come back later
 /// than this does, so that what NVML writes to must be its own.
-pub fn ask<F: Copy + Send + 'static, R: Send + 'static>(
-    f: Function<F>,
+pub fn ask<F: Copy + Send + 'static, K, R: Send + 'static>(
+    f: Function<F, K>,
     device: Device,
     call: impl FnOnce(F, Device<'static>) -> Reading<R> + Send + 'static,
 ) -> Reading<R> {
@@ -177,8 +181,8 @@ pub fn ask<F: Copy + Send + 'static, R: Send + 'static>(
 }
 
 /// As [`ask`], of the driver.
-pub fn ask_driver<F: Copy + Send + 'static, R: Send + 'static>(
-    f: Function<F>,
+pub fn ask_driver<F: Copy + Send + 'static, K, R: Send + 'static>(
+    f: Function<F, K>,
     library: &Library,
     call: impl FnOnce(F) -> Reading<R> + Send + 'static,
 ) -> Reading<R> {
@@ -239,19 +243,22 @@ fn zeroed<T: Plain>() -> T {
     unsafe { MaybeUninit::zeroed().assume_init() }
 }
 
-/// `NVML_STRUCT_VERSION`: the size and the version in one number.
-fn stamp<T: Versioned>(question: &mut T) {
-    *question.version() = version_of::<T>(T::VERSION);
+/// All zeroes but for the version, if there is one: what NVML is to fill in.
+fn blank<T: Plain>() -> T {
+    let mut answer: T = zeroed();
+    answer.stamp();
+    answer
 }
 
-fn version_of<T>(version: u32) -> u32 {
+/// `NVML_STRUCT_VERSION`: the size and the version in one number.
+const fn version_of<T>(version: u32) -> u32 {
     size_of::<T>() as u32 | version << 24
 }
 
-/// `f(device, &mut answer)`.
+/// `f(device, &mut answer)`, the version set if `T` has one.
 pub fn get<T: Plain>(f: Function<Call<*mut T>>, device: Device) -> Reading<T> {
     ask(f, device, move |f, device| {
-        let mut answer = zeroed();
+        let mut answer = blank();
         // SAFETY: a live handle and a pointer to a `T` of our own.
         checked(unsafe { f(device.handle(), &mut answer) })?;
         Ok(answer)
@@ -273,8 +280,7 @@ pub fn get_versioned<T: Versioned>(
     device: Device,
     question: impl FnOnce(&mut T),
 ) -> Reading<T> {
-    let mut answer: T = zeroed();
-    stamp(&mut answer);
+    let mut answer: T = blank();
     question(&mut answer);
     ask(f, device, move |f, device| {
         // SAFETY: as in `get`; the version tells NVML the size of `T`.
@@ -380,7 +386,7 @@ pub fn check(
 /// comes back. One call when `guess` is enough; otherwise as many as it takes,
 /// for the list may grow between two calls.
 pub fn get_list<T: Plain>(
-    f: Function<Call2<*mut u32, *mut T>>,
+    f: Function<Call2<*mut u32, *mut T>, Arrays>,
     device: Device,
     guess: usize,
 ) -> Reading<Vec<T>> {
@@ -394,7 +400,7 @@ pub fn get_list<T: Plain>(
 
 /// As [`get_list`], for lists by some `which`.
 pub fn get_list_for<A: Plain, T: Plain>(
-    f: Function<Call3<A, *mut u32, *mut T>>,
+    f: Function<Call3<A, *mut u32, *mut T>, Arrays>,
     device: Device,
     which: A,
     guess: usize,
@@ -425,23 +431,24 @@ pub fn retired_pages(device: Device, cause: u32) -> Reading<Vec<(u64, u64)>> {
     )
 }
 
+/// The most entries that a list may have, whatever NVML says.
+const MOST: usize = 1 << 20;
+
 fn list<T: Plain>(
     guess: usize,
     mut call: impl FnMut(&mut u32, *mut T) -> nvmlReturn_t,
 ) -> Reading<Vec<T>> {
-    const MOST: usize = 1 << 20;
     let mut room = guess.min(MOST);
     loop {
         let mut items: Vec<T> = vec![zeroed(); room];
         let mut count = room as u32;
         match call(&mut count, items.as_mut_ptr()) {
             nvmlReturn_enum_NVML_ERROR_INSUFFICIENT_SIZE if room < MOST => {
-                room = (count as usize + 8).max(room * 2).min(MOST);
+                room = (count as usize).saturating_add(8).max(room * 2).min(MOST);
             }
             code => {
                 checked(code)?;
-                items.truncate(count as usize);
-                return Ok(items);
+                return shortened(items, count);
             }
         }
     }
@@ -451,17 +458,36 @@ fn list<T: Plain>(
 fn counted<T: Copy>(empty: T, call: impl Fn(*mut T, &mut u32) -> nvmlReturn_t) -> Reading<Vec<T>> {
     let mut count = 0;
     checked(call(ptr::null_mut(), &mut count))?;
-    let mut items = vec![empty; count as usize];
-    if count > 0 {
-        checked(call(items.as_mut_ptr(), &mut count))?;
-        items.truncate(count as usize);
+    if count == 0 {
+        return Ok(Vec::new());
     }
+    let mut items = vec![empty; (count as usize).min(MOST)];
+    count = items.len() as u32;
+    checked(call(items.as_mut_ptr(), &mut count))?;
+    shortened(items, count)
+}
+
+/// The entries that NVML says it filled in. If it says that there are more than it
+/// had room for, nobody knows what it wrote.
+fn shortened<T>(mut items: Vec<T>, count: u32) -> Reading<Vec<T>> {
+    if count as usize > items.len() {
+        return Err(Missing::UNKNOWN);
+    }
+    items.truncate(count as usize);
     Ok(items)
+}
+
+/// A count that NVML reports, if there can be so many.
+pub fn plausible(count: u32, most: u32) -> Reading<u32> {
+    match count > most {
+        true => Err(Missing::UNKNOWN),
+        false => Ok(count),
+    }
 }
 
 /// `f(device, buffer, length)`: a string, whatever its bytes are.
 pub fn get_string(
-    f: Function<Call2<*mut c_char, u32>>,
+    f: Function<Call2<*mut c_char, u32>, Arrays>,
     device: Device,
     room: usize,
 ) -> Reading<String> {
@@ -475,7 +501,7 @@ pub fn get_string(
 
 /// As [`get_string`], for strings by some `which`.
 pub fn get_string_for<A: Plain>(
-    f: Function<Call3<A, *mut c_char, u32>>,
+    f: Function<Call3<A, *mut c_char, u32>, Arrays>,
     device: Device,
     which: A,
     room: usize,
@@ -510,17 +536,6 @@ pub fn text(buffer: &[u8]) -> String {
 pub fn member(chars: &[c_char]) -> String {
     let bytes: Vec<u8> = chars.iter().flat_map(|c| c.to_ne_bytes()).collect();
     text(&bytes)
-}
-
-/// `nvmlDeviceGetMemoryInfo_v2`, or its older form, which does not tell what is
-/// reserved, where the library lacks it.
-pub fn memory(device: Device) -> Reading<Memory> {
-    match get_versioned(function!(nvmlDeviceGetMemoryInfo_v2), device, |_| ()) {
-        Err(Missing::FUNCTION_NOT_FOUND) => {
-            get(function!(nvmlDeviceGetMemoryInfo), device).map(Memory::from)
-        }
-        memory => memory.map(Memory::from),
-    }
 }
 
 /// `nvmlDeviceGetHostname_v1` (R580), which the bindings do not have yet: the
@@ -569,10 +584,7 @@ pub fn dram_encryption(device: Device) -> Reading<(bool, bool)> {
         function!(nvmlDeviceGetDramEncryptionMode),
         device,
         move |f, device| {
-            let mut modes: [nvmlDramEncryptionInfo_v1_t; 2] = [zeroed(), zeroed()];
-            for mode in &mut modes {
-                stamp(mode);
-            }
+            let mut modes: [nvmlDramEncryptionInfo_v1_t; 2] = [blank(), blank()];
             let [current, pending] = &mut modes;
             // SAFETY: a live handle and pointers to versioned structs of our own.
             checked(unsafe { f(device.handle(), current, pending) })?;

@@ -69,6 +69,8 @@ impl Missing {
     pub const RESET_REQUIRED: Self = Self::Failed(16);
     /// `NVML_ERROR_IN_USE`.
     pub const IN_USE: Self = Self::Failed(19);
+    /// `NVML_ERROR_ARGUMENT_VERSION_MISMATCH`: the library does not know this version of a struct.
+    pub const ARGUMENT_VERSION_MISMATCH: Self = Self::Failed(25);
     /// `NVML_ERROR_DEPRECATED`.
     pub const DEPRECATED: Self = Self::Failed(26);
     /// Not enough of what the machine has, `NVML_ERROR_INSUFFICIENT_RESOURCES`.

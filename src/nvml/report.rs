@@ -93,7 +93,7 @@ questions! { report / Report {
     /// The number of `/dev/nvidia*`, `nvmlDeviceGetMinorNumber`.
     minor_number: u32 = |device| raw::get(function!(nvmlDeviceGetMinorNumber), device);
     /// Per-device identifier, `nvmlDeviceGetPdi`.
-    pdi: u64 = |device| raw::get_versioned(function!(nvmlDeviceGetPdi), device, |_| ()).map(|pdi| pdi.value);
+    pdi: u64 = |device| raw::get(function!(nvmlDeviceGetPdi), device).map(|pdi| pdi.value);
     /// Whether the board has several GPUs, `nvmlDeviceGetMultiGpuBoard`.
     multi_gpu_board: bool = |device| raw::get(function!(nvmlDeviceGetMultiGpuBoard), device)
         .map(|many: u32| many != 0);
@@ -111,7 +111,7 @@ questions! { report / Report {
     host_vgpu_mode: u32 = |device| raw::get(function!(nvmlDeviceGetHostVgpuMode), device);
     /// Whether vGPUs of different sizes may run side by side, `nvmlDeviceGetVgpuHeterogeneousMode`.
     heterogeneous_vgpus: bool = |device|
-        raw::get_versioned(function!(nvmlDeviceGetVgpuHeterogeneousMode), device, |_| ()).map(|mode| mode.mode != 0);
+        raw::get(function!(nvmlDeviceGetVgpuHeterogeneousMode), device).map(|mode| mode.mode != 0);
     /// Licences that the GPU can have, `nvmlDeviceGetGridLicensableFeatures_v4`.
     licenses: Vec<License> = |device|
         raw::get(function!(nvmlDeviceGetGridLicensableFeatures_v4), device)
@@ -159,14 +159,14 @@ questions! { report / Report {
         });
     /// Whether channels and TPCs wait for repair, `nvmlDeviceGetRepairStatus`.
     repairs_pending: (bool, bool) = |device|
-        raw::get_versioned(function!(nvmlDeviceGetRepairStatus), device, |_| ())
+        raw::get(function!(nvmlDeviceGetRepairStatus), device)
             .map(|status| (status.bChannelRepairPending != 0, status.bTpcRepairPending != 0));
     /// Whether memory has failed beyond repair, `nvmlDeviceGetUnrepairableMemoryFlag_v1`.
     unrepairable_memory: bool = |device| raw::unrepairable_memory(device);
     /// Power profiles that were asked for and that are in force, one bit each,
     /// `nvmlDeviceWorkloadPowerProfileGetCurrentProfiles`.
     power_profiles: ([u32; 8], [u32; 8]) = |device|
-        raw::get_versioned(function!(nvmlDeviceWorkloadPowerProfileGetCurrentProfiles), device, |_| ())
+        raw::get(function!(nvmlDeviceWorkloadPowerProfileGetCurrentProfiles), device)
             .map(|profiles| (profiles.requestedProfilesMask.mask, profiles.enforcedProfilesMask.mask));
     /// The highest graphics clock that can be set, MHz, `nvmlDeviceGetClock`.
     max_customer_boost: u32 = |device| {
@@ -179,6 +179,6 @@ questions! { report / Report {
         raw::get_pair(function!(nvmlDeviceGetAutoBoostedClocksEnabled), device)
             .map(|(now, default): (u32, u32)| (now != 0, default != 0));
     /// What the GPU can do, bits, `nvmlDeviceGetCapabilities`: 1 extended GPU memory.
-    capabilities: u32 = |device| raw::get_versioned(function!(nvmlDeviceGetCapabilities), device, |_| ())
+    capabilities: u32 = |device| raw::get(function!(nvmlDeviceGetCapabilities), device)
         .map(|capabilities| capabilities.capMask);
 }

@@ -4,6 +4,7 @@ use nvml_wrapper_sys::bindings::*;
 
 use super::driver::Driver;
 use super::gpu::Gpu;
+use super::raw::forms::older;
 use super::raw::set::{self, set as set_number, set_pair, set_versioned};
 use super::raw::{self, function};
 use super::reading::{Missing, Reading};
@@ -68,11 +69,11 @@ changes! {
             wish.powerScope = scope as nvmlPowerScopeType_t;
             wish.powerValueMw = milliwatts;
         });
-        match limit {
-            Err(Missing::FUNCTION_NOT_FOUND) if scope == GPU => {
+        match scope {
+            GPU => limit.or_else(older(|| {
                 set_number(function!(nvmlDeviceSetPowerManagementLimit), device, milliwatts)
-            }
-            limit => limit,
+            })),
+            _ => limit,
         }
     };
     /// 0 or 1, `nvmlDeviceSetAccountingMode`.

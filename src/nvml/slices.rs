@@ -4,6 +4,7 @@
 use nvml_wrapper_sys::bindings::*;
 
 use super::gpu::Gpu;
+use super::raw::forms::older;
 use super::raw::slices;
 use super::raw::{self, function};
 use super::reading::{Missing, Reading};
@@ -90,7 +91,12 @@ impl Gpu<'_> {
     pub fn profiles(&self) -> Reading<Vec<GpuProfile>> {
         let device = self.device()?;
         let mut profiles = offered(NVML_GPU_INSTANCE_PROFILE_COUNT, |number| {
-            slices::profile(device, number).map(GpuProfile::from)
+            slices::profile(device, number)
+                .map(GpuProfile::from)
+                .or_else(older(|| {
+                    let profile = slices::nameless_profile(device, number)?;
+                    Ok(GpuProfile::named(number, profile))
+                }))
         })?;
         profiles.sort_by_key(|known| known.profile.slices);
         Ok(profiles)
@@ -136,7 +142,13 @@ impl GpuInstance {
     /// `nvmlGpuInstanceGetComputeInstanceProfileInfoV`.
     pub fn profiles(&self) -> Reading<Vec<Profile>> {
         let mut profiles = offered(COMPUTE_PROFILES, |number| {
-            self.raw.profile(number).map(Profile::from)
+            self.raw
+                .profile(number)
+                .map(Profile::from)
+                .or_else(older(|| {
+                    let profile = self.raw.nameless_profile(number)?;
+                    Ok(Profile::named(&self.profile, profile))
+                }))
         })?;
         profiles.sort_by_key(|profile| profile.slices);
         Ok(profiles)
@@ -204,6 +216,68 @@ impl From<nvmlGpuInstanceProfileInfo_v2_t> for GpuProfile {
             },
             memory: info.memorySizeMB,
             peer_to_peer: info.isP2pSupported != 0,
+        }
+    }
+}
+
+impl GpuProfile {
+    /// A profile that NVML gave no name, with the name that newer libraries give it:
+    /// slices and memory, and a mark for those that also have the engines of which
+    /// there is only one.
+    fn named(number: u32, info: nvmlGpuInstanceProfileInfo_t) -> Self {
+        const WITH_MEDIA: [u32; 2] = [
+            NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1,
+            NVML_GPU_INSTANCE_PROFILE_2_SLICE_REV1,
+        ];
+        let media = match WITH_MEDIA.contains(&number) {
+            true => "+me",
+            false => "",
+        };
+        let gibibytes = info.memorySizeMB.div_ceil(1024);
+        Self {
+            profile: Profile {
+                id: info.id,
+                name: format!("MIG {}g.{gibibytes}gb{media}", info.sliceCount),
+                slices: info.sliceCount,
+                instances: info.instanceCount,
+                engines: Engines {
+                    multiprocessors: info.multiprocessorCount,
+                    copy: info.copyEngineCount,
+                    decoders: info.decoderCount,
+                    encoders: info.encoderCount,
+                    jpeg: info.jpegCount,
+                    optical_flow: info.ofaCount,
+                },
+            },
+            memory: info.memorySizeMB,
+            peer_to_peer: info.isP2pSupported != 0,
+        }
+    }
+}
+
+impl Profile {
+    /// A part of a GPU instance that NVML gave no name, with the name that newer
+    /// libraries give it: its slices, unless it is the whole, before the instance's name.
+    fn named(whole: &Self, info: nvmlComputeInstanceProfileInfo_t) -> Self {
+        let name = match whole.name.strip_prefix("MIG ") {
+            Some(name) if info.sliceCount < whole.slices => {
+                format!("MIG {}c.{name}", info.sliceCount)
+            }
+            _ => whole.name.clone(),
+        };
+        Self {
+            id: info.id,
+            name,
+            slices: info.sliceCount,
+            instances: info.instanceCount,
+            engines: Engines {
+                multiprocessors: info.multiprocessorCount,
+                copy: info.sharedCopyEngineCount,
+                decoders: info.sharedDecoderCount,
+                encoders: info.sharedEncoderCount,
+                jpeg: info.sharedJpegCount,
+                optical_flow: info.sharedOfaCount,
+            },
         }
     }
 }

@@ -10,6 +10,7 @@ mod common;
 
 mod bad_gpu;
 mod calls;
+mod drivers;
 mod floors;
 mod golden;
 mod hostile;

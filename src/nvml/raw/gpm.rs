@@ -1,6 +1,7 @@
 //! GPU performance monitoring: samples of a device's counters, and metrics
 //! between two of them.
 
+use std::ptr;
 use std::sync::Arc;
 
 use nvml_wrapper_sys::bindings::*;
@@ -11,6 +12,17 @@ use crate::nvml::reading::{Missing, Reading};
 
 /// `NVML_GPM_METRICS_GET_VERSION`, which is no `NVML_STRUCT_VERSION`.
 const METRICS_GET_VERSION: u32 = 1;
+
+/// How many metrics a question of any library has room for: 98 before R575.
+const METRICS: usize = 98;
+
+/// A question to `nvmlGpmMetricsGet`. Its array has grown under one version: 210
+/// metrics since R575, 333 since R595.
+#[repr(C)]
+struct Metrics {
+    question: nvmlGpmMetricsGet_t,
+    beyond: [nvmlGpmMetric_t; 512],
+}
 
 /// Room for the counters of one device at one time.
 pub struct Sample<'d> {
@@ -36,7 +48,7 @@ impl Drop for Room {
         // What NVML says of it changes nothing.
         let _ = ask(free, self.device, move |free, _| {
             // SAFETY: a sample that was allocated, freed once.
-            checked(unsafe { free(std::ptr::with_exposed_provenance_mut(handle)) })
+            checked(unsafe { free(ptr::with_exposed_provenance_mut(handle)) })
         });
     }
 }
@@ -46,7 +58,7 @@ impl<'d> Sample<'d> {
     pub fn new(device: Device<'d>) -> Reading<Self> {
         let alloc = function!(nvmlGpmSampleAlloc);
         let room = ask(alloc, device, move |alloc, device| {
-            let mut handle = std::ptr::null_mut();
+            let mut handle = ptr::null_mut();
             // SAFETY: a pointer to a handle of our own.
             checked(unsafe { alloc(&mut handle) })?;
             Ok(Room { device, handle })
@@ -87,24 +99,25 @@ pub fn metrics(earlier: &Sample, later: &Sample, ids: &[u32]) -> Reading<Vec<Rea
     let ids = ids.to_vec();
     ask_driver(function!(nvmlGpmMetricsGet), later.library, move |get| {
         let mut values = Vec::with_capacity(ids.len());
-        // SAFETY: numbers, and pointers that may be null.
-        let mut question: nvmlGpmMetricsGet_t = unsafe { std::mem::zeroed() };
-        for ids in ids.chunks(question.metrics.len()) {
+        for ids in ids.chunks(METRICS) {
+            // SAFETY: numbers, and pointers that may be null.
+            let mut room: Metrics = unsafe { std::mem::zeroed() };
+            let question = &mut room.question;
             question.version = METRICS_GET_VERSION;
             question.numMetrics = ids.len() as u32;
             [question.sample1, question.sample2] = [rooms[0].handle, rooms[1].handle];
             for (metric, &id) in question.metrics.iter_mut().zip(ids) {
                 metric.metricId = id;
             }
-            // SAFETY: a struct of our own, no longer than its array, and two
-            // samples that were allocated.
-            checked(unsafe { get(&mut question) })?;
-            values.extend(question.metrics[..ids.len()].iter().map(
-                |metric| match metric.nvmlReturn {
+            // SAFETY: a struct of our own, with the room that any library takes it to
+            // have, and two samples that were allocated.
+            checked(unsafe { get(ptr::from_mut(&mut room).cast()) })?;
+            values.extend(room.question.metrics[..ids.len()].iter().map(|metric| {
+                match metric.nvmlReturn {
                     nvmlReturn_enum_NVML_SUCCESS => Ok(metric.value),
                     code => Err(Missing::from_code(code)),
-                },
-            ));
+                }
+            }));
         }
         Ok(values)
     })

@@ -13,16 +13,25 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use libloading::Error;
 use nvml_wrapper_sys::bindings::{NvmlLib, nvmlDevice_t};
 
+use super::functions::{Named, Values};
 use super::system;
 use crate::nvml::reading::{Missing, Reading};
 
-/// A function of NVML: its name, its type `F`, and where it is, once that is known.
-#[derive(Clone, Copy)]
-pub struct Function<F> {
+/// A function of NVML: its name, its type `F`, how it uses its pointers (`K`, of
+/// [`functions`](super::functions)), and where it is, once that is known.
+pub struct Function<F, K = Values> {
     name: &'static CStr,
-    kind: PhantomData<F>,
+    kind: PhantomData<fn() -> (F, K)>,
     address: &'static Address,
 }
+
+impl<F, K> Clone for Function<F, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F, K> Copy for Function<F, K> {}
 
 /// Where a function is; `None` inside of one that the library lacks.
 pub struct Address(OnceLock<Option<NonNull<c_void>>>);
@@ -39,20 +48,27 @@ impl Address {
     }
 }
 
-/// The function of this name, with the type that the bindings give it.
+/// The function of this name, with the type that the bindings give it and the kind
+/// that the table of [`functions`](super::functions) gives it.
 macro_rules! function {
     ($name:ident) => {{
+        use $crate::nvml::raw::functions;
         use $crate::nvml::raw::library::{Address, Function, c_name};
         static ADDRESS: Address = Address::unknown();
         const NAME: &std::ffi::CStr = c_name(concat!(stringify!($name), "\0"));
-        Function::known(NAME, &ADDRESS, |known| &known.$name)
+        #[allow(unsafe_code, reason = "one word is the name, the field and the row")]
+        // SAFETY: as the reason says.
+        let function =
+            unsafe { Function::known::<functions::$name>(NAME, &ADDRESS, |known| &known.$name) };
+        function
     }};
 }
 
 pub(in crate::nvml) use function;
 
-/// A function that the bindings do not have, by its name, as
-/// [`Function::unlisted`]: the type has to be that of NVML's header.
+/// A function by its name and the type that is expected of it, as
+/// [`Function::unlisted`]: both the type and the use of pointers have to be those
+/// of NVML's header. For what the bindings do not have, or give another struct.
 macro_rules! unlisted {
     ($name:ident) => {{
         use $crate::nvml::raw::library::{Address, Function, c_name};
@@ -72,10 +88,13 @@ pub const fn c_name(name: &'static str) -> &'static CStr {
     }
 }
 
-impl<F: Copy> Function<F> {
-    /// For [`function!`] alone, which makes the name and the field one. The field
-    /// is not read: it has the type.
-    pub const fn known(
+impl<F: Copy, K> Function<F, K> {
+    /// For [`function!`] alone. The field is not read: it has the type.
+    ///
+    /// # Safety
+    /// `name`, the field and `N` must be those of one function: [`Library::find`]
+    /// takes what it finds by the name for an `F`.
+    pub const unsafe fn known<N: Named<Kind = K>>(
         name: &'static CStr,
         address: &'static Address,
         _: fn(&NvmlLib) -> &Result<F, Error>,
@@ -90,7 +109,8 @@ impl<F: Copy> Function<F> {
     /// For [`unlisted!`] alone.
     ///
     /// # Safety
-    /// `F` must be the type that NVML's header gives the function.
+    /// `F` must be the type that NVML's header gives the function, and `K` how it
+    /// uses its pointers.
     pub(super) const unsafe fn unlisted(name: &'static CStr, address: &'static Address) -> Self {
         Self {
             name,
@@ -126,7 +146,7 @@ impl Library {
 
     /// Where a function is; `NVML_ERROR_FUNCTION_NOT_FOUND` of a library that is
     /// older than it.
-    pub fn find<F: Copy>(&self, function: Function<F>) -> Reading<F> {
+    pub fn find<F: Copy, K>(&self, function: Function<F, K>) -> Reading<F> {
         const { assert!(size_of::<F>() == size_of::<NonNull<c_void>>()) };
         let look_up = || {
             let name = function.name.to_bytes_with_nul();

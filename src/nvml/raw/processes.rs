@@ -2,12 +2,15 @@
 
 use nvml_wrapper_sys::bindings::*;
 
-use super::library::{Device, Function, function, unlisted};
-use super::{Call2, Plain, ask, get_list, list, version_of};
+use super::forms::older;
+use super::functions::Arrays;
+use super::library::{Device, Function, Library, function, unlisted};
+use super::{Call2, Plain, ask, list, version_of};
 use crate::nvml::facts::{Context, ProcessLoad};
 use crate::nvml::reading::{Missing, Reading};
 
 plain!(
+    Longest,
     nvmlProcessDetail_v1_t,
     nvmlProcessUtilizationInfo_v1_t,
     nvmlProcessUtilizationSample_t,
@@ -17,32 +20,99 @@ plain!(
 /// samples, however few there are.
 const GUESS: usize = 128;
 
-/// Declares the lists of processes with a context on the GPU: the newest form of
-/// the question, and that of drivers before R510, which answers alike.
+/// Room for one entry of a list of contexts, in any layout that it has had, in words
+/// of 8 bytes: the process, its memory, its instances, its protected memory.
+type Longest = [u64; 4];
+
+/// Entries of `_v1`: they end with the memory.
+const WITHOUT_INSTANCES: usize = 2;
+/// Entries of `_v2`, and of `_v3` in nearly all drivers.
+const WITH_INSTANCES: usize = 3;
+/// Entries of `_v3` in drivers 535.43 to 535.86.
+const WITH_PROTECTED_MEMORY: usize = 4;
+
+/// A function that lists contexts, whatever the entries are.
+type Lists = Function<Call2<*mut u32, *mut Longest>, Arrays>;
+
+/// Declares the lists of processes with a context on the GPU: their forms, the newest first.
 macro_rules! lists {
-    ($($(#[$doc:meta])* $name:ident = $newest:ident, $older:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $v3:ident, $v2:ident, $v1:ident;)*) => {$(
         $(#[$doc])*
         pub fn $name(device: Device) -> Reading<Vec<Context>> {
-            const GUESS: usize = 64;
-            let newest: Function<Call2<*mut u32, *mut nvmlProcessInfo_t>> = function!($newest);
-            let f = match device.library().find(newest) {
-                Ok(_) => newest,
-                // SAFETY: `_v2` has the signature and the struct of `_v3`.
-                Err(_) => unsafe { unlisted!($older) },
-            };
-            let processes = get_list(f, device, GUESS)?;
-            Ok(processes.into_iter().map(Context::from).collect())
+            // SAFETY: each fills an array of as many entries as it is told, none of
+            // which is longer than `Longest`.
+            contexts(device, unsafe { [unlisted!($v3), unlisted!($v2), unlisted!($v1)] })
         }
     )*};
 }
 
 lists! {
     /// `nvmlDeviceGetComputeRunningProcesses_v3`.
-    compute = nvmlDeviceGetComputeRunningProcesses_v3, nvmlDeviceGetComputeRunningProcesses_v2;
+    compute = nvmlDeviceGetComputeRunningProcesses_v3,
+        nvmlDeviceGetComputeRunningProcesses_v2,
+        nvmlDeviceGetComputeRunningProcesses;
     /// `nvmlDeviceGetGraphicsRunningProcesses_v3`.
-    graphics = nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlDeviceGetGraphicsRunningProcesses_v2;
+    graphics = nvmlDeviceGetGraphicsRunningProcesses_v3,
+        nvmlDeviceGetGraphicsRunningProcesses_v2,
+        nvmlDeviceGetGraphicsRunningProcesses;
     /// `nvmlDeviceGetMPSComputeRunningProcesses_v3`.
-    mps = nvmlDeviceGetMPSComputeRunningProcesses_v3, nvmlDeviceGetMPSComputeRunningProcesses_v2;
+    mps = nvmlDeviceGetMPSComputeRunningProcesses_v3,
+        nvmlDeviceGetMPSComputeRunningProcesses_v2,
+        nvmlDeviceGetMPSComputeRunningProcesses;
+}
+
+fn contexts(device: Device, [v3, v2, v1]: [Lists; 3]) -> Reading<Vec<Context>> {
+    let newest = match tells_protected_memory(device.library()) {
+        true => WITH_PROTECTED_MEMORY,
+        false => WITH_INSTANCES,
+    };
+    entries(device, v3, newest)
+        .or_else(older(|| entries(device, v2, WITH_INSTANCES)))
+        .or_else(older(|| entries(device, v1, WITHOUT_INSTANCES)))
+}
+
+/// Whether this is one of the drivers whose lists tell protected memory. They are the
+/// ones that have confidential computing, and not yet the list that tells it since.
+fn tells_protected_memory(library: &Library) -> bool {
+    library
+        .find(function!(nvmlDeviceGetConfComputeMemSizeInfo))
+        .is_ok()
+        && library
+            .find(function!(nvmlDeviceGetRunningProcessDetailList))
+            .is_err()
+}
+
+/// A list whose entries are this many words long. There is room for the longest
+/// entries, so that NVML stays inside of it even where the length is not this.
+fn entries(device: Device, f: Lists, words: usize) -> Reading<Vec<Context>> {
+    const ROOM: usize = 64;
+    ask(f, device, move |f, device| {
+        let room = list(ROOM, |count, items| {
+            // SAFETY: a live handle; `items` has room for `*count` of the longest entries.
+            unsafe { f(device.handle(), count, items) }
+        })?;
+        let entries = room.as_flattened().chunks_exact(words).take(room.len());
+        Ok(entries.map(context).collect())
+    })
+}
+
+fn context(entry: &[u64]) -> Context {
+    const NO_INSTANCES: u64 = u64::MAX;
+    let word = |place: usize| entry.get(place).copied();
+    let [pid, _] = halves(word(0).unwrap_or_default());
+    let [gpu_instance, compute_instance] = halves(word(2).unwrap_or(NO_INSTANCES));
+    Context::from(nvmlProcessInfo_t {
+        pid,
+        usedGpuMemory: word(1).unwrap_or_default(),
+        gpuInstanceId: gpu_instance,
+        computeInstanceId: compute_instance,
+    })
+}
+
+/// The two numbers of 4 bytes that a word holds, in the order of memory.
+fn halves(word: u64) -> [u32; 2] {
+    let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
+    [[a, b, c, d], [e, f, g, h]].map(u32::from_ne_bytes)
 }
 
 /// How busy each process kept the GPU after `since`, microseconds since 1970:
@@ -51,10 +121,8 @@ lists! {
 /// found" when there was none.
 pub fn loads(device: Device, since: u64) -> Reading<Vec<ProcessLoad>> {
     let loads = match loads_of_all_engines(device, since) {
-        Err(Missing::FUNCTION_NOT_FOUND | Missing::NotSupported) => {
-            loads_of_some_engines(device, since)
-        }
-        loads => loads,
+        Err(Missing::NotSupported) => loads_of_some_engines(device, since),
+        loads => loads.or_else(older(|| loads_of_some_engines(device, since))),
     };
     match loads {
         Err(Missing::NOT_FOUND) => Ok(Vec::new()),

@@ -6,7 +6,7 @@ use nvml_wrapper_sys::bindings::*;
 
 use super::fields::asked_fields;
 use super::library::{Device, Function, Library, function, unlisted};
-use super::{Call, Call2, Hostname, Plain, Versioned, ask, ask_driver, checked, stamp, zeroed};
+use super::{Call, Call2, Hostname, Plain, Versioned, ask, ask_driver, blank, checked, zeroed};
 use crate::nvml::reading::Reading;
 
 /// `f(device, value)`.
@@ -45,8 +45,7 @@ pub fn dram_encryption(device: Device, on: bool) -> Reading<()> {
         function!(nvmlDeviceSetDramEncryptionMode),
         device,
         move |f, device| {
-            let mut wish: nvmlDramEncryptionInfo_v1_t = zeroed();
-            stamp(&mut wish);
+            let mut wish: nvmlDramEncryptionInfo_v1_t = blank();
             wish.encryptionState = on.into();
             // SAFETY: a live handle and a pointer to a versioned struct of our own.
             checked(unsafe { f(device.handle(), &wish) })

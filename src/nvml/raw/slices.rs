@@ -6,15 +6,25 @@ use std::ptr;
 use nvml_wrapper_sys::bindings::*;
 
 use super::library::{Device, Function, function};
-use super::{Plain, Versioned, ask, checked, counted, stamp, zeroed};
+use super::{
+    MOST, Plain, Versioned, ask, blank, checked, counted, get_for, shortened, version_of, zeroed,
+};
 use crate::nvml::reading::Reading;
 
-plain!(nvmlGpuInstancePlacement_t, nvmlComputeInstancePlacement_t);
+plain!(
+    nvmlGpuInstancePlacement_t,
+    nvmlComputeInstancePlacement_t,
+    nvmlGpuInstanceProfileInfo_t,
+    nvmlComputeInstanceProfileInfo_t,
+);
 
 versioned!(
     nvmlGpuInstanceProfileInfo_v2_t: 2,
     nvmlComputeInstanceProfileInfo_v2_t: 2,
 );
+
+/// Engines that compute instances share.
+const SHARED: u32 = NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED;
 
 /// An instance's number, and where it is.
 pub struct Info<P> {
@@ -28,12 +38,20 @@ pub struct Info<P> {
 pub fn profile(device: Device, number: u32) -> Reading<nvmlGpuInstanceProfileInfo_v2_t> {
     let f = function!(nvmlDeviceGetGpuInstanceProfileInfoV);
     ask(f, device, move |f, device| {
-        let mut answer = zeroed();
-        stamp(&mut answer);
+        let mut answer = blank();
         // SAFETY: a live handle, and a struct of our own that says its version.
         checked(unsafe { f(device.handle(), number, &mut answer) })?;
         Ok(answer)
     })
+}
+
+/// `nvmlDeviceGetGpuInstanceProfileInfo`, the older form, which has no names.
+pub fn nameless_profile(device: Device, number: u32) -> Reading<nvmlGpuInstanceProfileInfo_t> {
+    get_for(
+        function!(nvmlDeviceGetGpuInstanceProfileInfo),
+        device,
+        number,
+    )
 }
 
 /// `nvmlDeviceGetGpuInstancePossiblePlacements_v2`.
@@ -74,7 +92,9 @@ pub struct GpuInstance {
 struct Handle<H>(H);
 
 // SAFETY: NVML takes its handles from any thread.
-unsafe impl<H> Send for Handle<H> {}
+unsafe impl Send for Handle<nvmlGpuInstance_t> {}
+// SAFETY: as above.
+unsafe impl Send for Handle<nvmlComputeInstance_t> {}
 
 impl GpuInstance {
     /// `nvmlGpuInstanceGetInfo`.
@@ -95,15 +115,24 @@ impl GpuInstance {
     /// `nvmlGpuInstanceGetComputeInstanceProfileInfoV` of the profile with this
     /// number, engines shared.
     pub fn profile(&self, number: u32) -> Reading<nvmlComputeInstanceProfileInfo_v2_t> {
-        const SHARED: u32 = NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED;
         let f = function!(nvmlGpuInstanceGetComputeInstanceProfileInfoV);
         self.ask(f, move |f, instance| {
-            let mut answer: nvmlComputeInstanceProfileInfo_v2_t = zeroed();
-            stamp(&mut answer);
+            let mut answer: nvmlComputeInstanceProfileInfo_v2_t = blank();
             // The bindings know the newest version, which begins as this one does.
             let out = ptr::from_mut(&mut answer).cast();
             // SAFETY: a live handle; NVML writes the version that the struct says.
             checked(unsafe { f(instance, number, SHARED, out) })?;
+            Ok(answer)
+        })
+    }
+
+    /// `nvmlGpuInstanceGetComputeInstanceProfileInfo`, the older form, which has no names.
+    pub fn nameless_profile(&self, number: u32) -> Reading<nvmlComputeInstanceProfileInfo_t> {
+        let f = function!(nvmlGpuInstanceGetComputeInstanceProfileInfo);
+        self.ask(f, move |f, instance| {
+            let mut answer = zeroed();
+            // SAFETY: a live handle, two numbers, and a struct of our own.
+            checked(unsafe { f(instance, number, SHARED, &mut answer) })?;
             Ok(answer)
         })
     }
@@ -161,9 +190,9 @@ impl GpuInstance {
         handles.into_iter().map(info).collect()
     }
 
-    fn ask<F: Copy + Send + 'static, R: Send + 'static>(
+    fn ask<F: Copy + Send + 'static, K, R: Send + 'static>(
         &self,
-        f: Function<F>,
+        f: Function<F, K>,
         call: impl FnOnce(F, nvmlGpuInstance_t) -> Reading<R> + Send + 'static,
     ) -> Reading<R> {
         let handle = self.handle;
@@ -178,9 +207,8 @@ fn limited<T>(
 ) -> Reading<Vec<*mut T>> {
     /// More than any GPU has slices.
     const ROOM: u32 = 64;
-    let mut count = most.max(ROOM);
+    let mut count = most.max(ROOM).min(MOST as u32);
     let mut handles = vec![ptr::null_mut(); count as usize];
     checked(call(handles.as_mut_ptr(), &mut count))?;
-    handles.truncate(count as usize);
-    Ok(handles)
+    shortened(handles, count)
 }

@@ -6,7 +6,7 @@ use std::ffi::c_char;
 use nvml_wrapper_sys::bindings::*;
 
 use super::library::{Function, Library, function};
-use super::{Plain, Versioned, ask_driver, checked, list, member, stamp, text, zeroed};
+use super::{Plain, Versioned, ask_driver, blank, checked, list, member, text, zeroed};
 use crate::nvml::reading::Reading;
 
 type Call1<A> = unsafe extern "C" fn(A) -> nvmlReturn_t;
@@ -15,7 +15,7 @@ type Call2<A, B> = unsafe extern "C" fn(A, B) -> nvmlReturn_t;
 /// `f(&mut answer)`.
 pub fn get<T: Plain>(f: Function<Call1<*mut T>>, library: &Library) -> Reading<T> {
     ask_driver(f, library, move |f| {
-        let mut answer = zeroed();
+        let mut answer = blank();
         // SAFETY: a pointer to a `T` of our own.
         checked(unsafe { f(&mut answer) })?;
         Ok(answer)
@@ -42,8 +42,7 @@ pub fn get_versioned<T: Versioned>(
     library: &Library,
     question: impl FnOnce(&mut T),
 ) -> Reading<T> {
-    let mut answer: T = zeroed();
-    stamp(&mut answer);
+    let mut answer: T = blank();
     question(&mut answer);
     ask_driver(f, library, move |f| {
         // SAFETY: as in `get`; the version tells NVML the size of `T`.

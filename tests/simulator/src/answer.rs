@@ -4,6 +4,8 @@ use std::ffi::{c_char, c_uint};
 
 use nvml_wrapper_sys::bindings::*;
 
+use crate::machine::Machine;
+
 /// What an NVML function answers: success, or its return code.
 pub type Answer<T = ()> = Result<T, nvmlReturn_t>;
 
@@ -112,6 +114,10 @@ pub unsafe fn put_list<T: Copy>(count: *mut c_uint, array: *mut T, items: &[T]) 
     // SAFETY: `count` is not null; `array` holds `*count` items by the caller's word.
     unsafe {
         let capacity = count.read() as usize;
+        if let Some((length, answer)) = lying_length() {
+            count.write(length);
+            return answer;
+        }
         count.write(items.len() as c_uint);
         if items.is_empty() {
             return Ok(());
@@ -132,7 +138,10 @@ pub unsafe fn put_list_or_count<T: Copy>(count: *mut c_uint, array: *mut T, item
     // SAFETY: by the caller's word.
     unsafe {
         if array.is_null() {
-            put(count, items.len() as c_uint)
+            put(
+                count,
+                lying_length().map_or(items.len() as c_uint, |(length, _)| length),
+            )
         } else {
             put_list(count, array, items)
         }
@@ -154,7 +163,9 @@ pub unsafe fn put_versioned<T>(out: *mut T, fill: impl FnOnce(&mut T) -> Answer)
     unsafe {
         let version = out.cast::<c_uint>().read();
         let size = (version & 0x00ff_ffff) as usize;
-        if size < size_of::<c_uint>() {
+        if size < size_of::<c_uint>()
+            || newest_version::<T>().is_some_and(|newest| version >> 24 > newest)
+        {
             return Err(ARGUMENT_VERSION_MISMATCH);
         }
         let mut full = std::mem::zeroed::<T>();
@@ -164,6 +175,22 @@ pub unsafe fn put_versioned<T>(out: *mut T, fill: impl FnOnce(&mut T) -> Answer)
         std::ptr::copy_nonoverlapping((&raw const full).cast::<u8>(), out.cast::<u8>(), given);
     }
     Ok(())
+}
+
+/// The newest version of a structure that the box's driver knows, where the box says so: `GpuFabricInfo`
+/// of `nvmlGpuFabricInfo_v3_t` under `layouts.structs`.
+fn newest_version<T>() -> Option<c_uint> {
+    let name = std::any::type_name::<T>().rsplit("::nvml").next()?;
+    let (name, _) = name.rsplit_once("_v")?;
+    Machine::get().read(&format!("layouts.structs.{name}")).ok()
+}
+
+/// How many entries every list has, where the box lies about that: `lists.length`; and what a call answers
+/// that has less room.
+fn lying_length() -> Option<(c_uint, Answer)> {
+    let machine = Machine::get();
+    let length = machine.read("lists.length").ok()?;
+    Some((length, machine.read::<c_uint>("lists.answer").map(|_| ())))
 }
 
 /// Copies text into a fixed array of a structure, cut to fit, NUL-ended.

@@ -9,6 +9,7 @@
 mod answer;
 mod crowd;
 mod data;
+mod drivers;
 mod elf;
 mod exports;
 mod gate;

@@ -9,7 +9,7 @@ use std::{fs, path::Path};
 
 use toml::{Table, Value};
 
-use crate::data::merge;
+use crate::{data::merge, drivers};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
@@ -108,6 +108,7 @@ fn complete(mut table: Table) -> Result<Table, String> {
         boards.insert(name, whole.into());
     }
     table.insert("boards".to_owned(), boards.into());
+    drivers::complete(&mut table)?;
     if !table.contains_key("count") {
         let count = gpus
             .keys()

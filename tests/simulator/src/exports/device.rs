@@ -188,7 +188,10 @@ device_calls! {
     nvmlDeviceGetPlatformInfo(gpu, out: *mut nvmlPlatformInfo_t) {
         put_versioned(out, |info| {
             info.ibGuid = bytes(&gpu.read::<String>("platform.fabric_guid")?)?;
-            for (to, from) in info.chassisSerialNumber.iter_mut().zip(gpu.read::<String>("platform.chassis_serial")?.bytes()) {
+            // Version 1 has the rack's GUID in the place of the chassis, and else the same members.
+            let rack = info.version >> 24 == 1;
+            let chassis = if rack { "platform.rack_guid" } else { "platform.chassis_serial" };
+            for (to, from) in info.chassisSerialNumber.iter_mut().zip(gpu.read_or(chassis, String::new())?.bytes()) {
                 *to = from;
             }
             info.slotNumber = gpu.read("platform.slot")?;

@@ -349,8 +349,23 @@ const FIELDS: &[(c_uint, &str, Kind)] = &[
 /// The group that answers a power field, by scope (NVML_POWER_SCOPE_*).
 const SCOPES: &[&str] = &["power", "module_power", "memory_power"];
 
+/// The number that a field has today, by the one that it has in the driver of the box: the first drivers
+/// with fields from 251 on gave them other numbers.
+fn number_today(gpu: &Gpu, id: c_uint) -> Answer<c_uint> {
+    let layout = |key: &str| gpu.machine.read::<c_uint>(&format!("layouts.{key}"));
+    if layout("fields").is_ok_and(|count| id >= count) {
+        return Err(INVALID_ARGUMENT);
+    }
+    Ok(match id {
+        251..=255 if layout("old_fields") == Ok(1) => id + 18,
+        256..=273 if layout("old_fields") == Ok(1) => id - 5,
+        _ => id,
+    })
+}
+
 fn answer(gpu: &Gpu, value: &mut nvmlFieldValue_t) -> Answer {
-    let (key, kind) = match FIELDS.iter().find(|row| row.0 == value.fieldId) {
+    let id = number_today(gpu, value.fieldId)?;
+    let (key, kind) = match FIELDS.iter().find(|row| row.0 == id) {
         Some((_, key, kind)) => {
             let scope = SCOPES.get(value.scopeId as usize).ok_or(INVALID_ARGUMENT);
             (
@@ -362,7 +377,7 @@ fn answer(gpu: &Gpu, value: &mut nvmlFieldValue_t) -> Answer {
                 *kind,
             )
         }
-        None => (format!("field.{}", value.fieldId), Ullong),
+        None => (format!("field.{id}"), Ullong),
     };
     // A number with a fraction is handed out as one.
     if let Ok(number) = gpu.read::<Fraction>(&key) {

@@ -40,6 +40,10 @@ pub fn is_inactive(gpu: &Gpu, link: c_uint) -> Answer<bool> {
     Ok(inactive.contains(&link))
 }
 
+versioned! {
+    nvmlDeviceGetNvLinkInfo: nvmlNvLinkInfo_t { isNvleEnabled = "nvlink.encrypted" }
+}
+
 device_calls! {
     nvmlDeviceGetNvLinkState(gpu, link: c_uint, active: *mut nvmlEnableState_t) {
         let up: c_uint = link_key(&gpu, link, "active")?;

@@ -95,7 +95,10 @@ macro_rules! process_lists {
                 put_list(count, out, &infos(&gpu, $letter)?)
             }
             $v3(gpu, count: *mut c_uint, out: *mut nvmlProcessInfo_v2_t) {
-                put_list(count, out, &infos(&gpu, $letter)?)
+                match gpu.machine.read::<c_uint>("layouts.process_entry") {
+                    Ok(LONG_ENTRY) => put_list(count, out.cast(), &long_infos(&gpu, $letter)?),
+                    _ => put_list(count, out, &infos(&gpu, $letter)?),
+                }
             }
         )*}
     };
@@ -115,6 +118,24 @@ fn infos(gpu: &Gpu, letter: &str) -> Answer<Vec<nvmlProcessInfo_v2_t>> {
         computeInstanceId: p.compute_instance,
     };
     Ok(of_kind(gpu, letter)?.iter().map(info).collect())
+}
+
+/// An entry of the drivers 535.43 to 535.86.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct LongInfo {
+    info: nvmlProcessInfo_v2_t,
+    protected_memory: c_ulonglong,
+}
+
+const LONG_ENTRY: c_uint = size_of::<LongInfo>() as c_uint;
+
+fn long_infos(gpu: &Gpu, letter: &str) -> Answer<Vec<LongInfo>> {
+    let long = |info| LongInfo {
+        info,
+        protected_memory: 0,
+    };
+    Ok(infos(gpu, letter)?.into_iter().map(long).collect())
 }
 
 device_calls! {

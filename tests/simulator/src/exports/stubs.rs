@@ -43,7 +43,6 @@ stubs! {
     nvmlDeviceGetMemClkMinMaxVfOffset
     nvmlDeviceGetMemoryLimits_v1
     nvmlDeviceGetMinMaxClockOfPState
-    nvmlDeviceGetNvLinkInfo
     nvmlDeviceGetNvLinkInfo_v3
     nvmlDeviceGetNvLinkTelemetrySamples_v1
     nvmlDeviceGetNvLinkUtilizationControl

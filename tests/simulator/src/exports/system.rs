@@ -3,13 +3,14 @@
 use std::ffi::{c_char, c_int, c_uint};
 
 use nvml_wrapper_sys::bindings::*;
+use toml::Table;
 
 use crate::{
     answer::{
         self, Answer, INVALID_ARGUMENT, NOT_FOUND, UNINITIALIZED, put, put_list, put_text,
         put_versioned,
     },
-    gate,
+    data, gate,
     handle::Device,
     machine::Machine,
 };
@@ -93,6 +94,13 @@ fn cuda_version(machine: &Machine) -> Answer<c_int> {
     Ok(part(major)? * 1000 + part(minor)? * 10)
 }
 
+/// A count of devices: what the box has, unless it says that the library reports another one.
+fn reported(machine: &Machine, what: &str, count: usize) -> c_uint {
+    machine
+        .read(&format!("reported.{what}"))
+        .unwrap_or(count as c_uint)
+}
+
 system_calls! {
     nvmlSystemGetDriverVersion(machine, version: *mut c_char, length: c_uint) {
         put_text(version, length, &machine.read::<String>("driver.version")?)
@@ -127,16 +135,26 @@ system_calls! {
         put(result, machine.read(&format!("vgpu.driver_capability.{capability}"))?)
     }
 
-    nvmlUnitGetCount(_, count: *mut c_uint) { put(count, 0) }
+    nvmlUnitGetCount(machine, count: *mut c_uint) { put(count, reported(machine, "units", 0)) }
 
     nvmlUnitGetHandleByIndex(_, _index: c_uint, _unit: *mut nvmlUnit_t) { Err(INVALID_ARGUMENT) }
 
-    nvmlGetExcludedDeviceCount(_, count: *mut c_uint) { put(count, 0) }
+    nvmlGetExcludedDeviceCount(machine, count: *mut c_uint) {
+        let excluded: Vec<Table> = machine.read("excluded").unwrap_or_default();
+        put(count, reported(machine, "excluded", excluded.len()))
+    }
 
-    nvmlGetExcludedDeviceInfoByIndex(_, _index: c_uint, _info: *mut nvmlExcludedDeviceInfo_t) { Err(INVALID_ARGUMENT) }
+    nvmlGetExcludedDeviceInfoByIndex(machine, index: c_uint, out: *mut nvmlExcludedDeviceInfo_t) {
+        let excluded: Vec<Table> = machine.read("excluded").unwrap_or_default();
+        let row = excluded.get(index as usize).ok_or(INVALID_ARGUMENT)?;
+        let mut info = std::mem::zeroed::<nvmlExcludedDeviceInfo_t>();
+        answer::fill_text(&mut info.pciInfo.busId, &data::read::<String>(row.get("bus_id"))?);
+        answer::fill_text(&mut info.uuid, &data::read::<String>(row.get("uuid"))?);
+        put(out, info)
+    }
 
-    nvmlDeviceGetCount(machine, count: *mut c_uint) { put(count, machine.count() as c_uint) }
-    nvmlDeviceGetCount_v2(machine, count: *mut c_uint) { put(count, machine.count() as c_uint) }
+    nvmlDeviceGetCount(machine, count: *mut c_uint) { put(count, reported(machine, "gpus", machine.count())) }
+    nvmlDeviceGetCount_v2(machine, count: *mut c_uint) { put(count, reported(machine, "gpus", machine.count())) }
 
     nvmlSystemGetConfComputeCapabilities(machine, out: *mut nvmlConfComputeSystemCaps_t) {
         put(out, nvmlConfComputeSystemCaps_t {
