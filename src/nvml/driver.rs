@@ -11,7 +11,9 @@ use super::reading::{Missing, Reading};
 
 /// Where NVML may be: by name first, which honours LD_LIBRARY_PATH and the
 /// loader's cache; then the homes that some systems keep it in without telling
-/// the loader (WSL, containers, NixOS, GKE, the driver container).
+/// the loader (WSL, containers, NixOS, GKE, the driver container). There, only a
+/// library that nobody but root can have put is loaded, whoever runs nvsmi: on other
+/// systems `/home/kubernetes` may be the home of a user.
 const LIBRARIES: &[&str] = &[
     "libnvidia-ml.so.1",
     "libnvidia-ml.so",
