@@ -33,12 +33,23 @@ use crate::commands::repeat::repeat;
 use crate::commands::{led, list, log, modify, query, summary, version};
 use crate::error::{Error, Status};
 use crate::kernel::Kernel;
-use crate::nvml::{Driver, Gpu, Reading};
+use crate::nvml::{Driver, Gpu, Reading, process};
 use crate::output::Output;
 use crate::spelling::timeout;
 
 fn main() {
-    nvml::save_address_space();
+    std::panic::set_hook(Box::new(|panic| {
+        let why = panic.payload_as_str().unwrap_or("panic");
+        match panic
+            .location()
+            .filter(|place| place.file().starts_with("src/"))
+        {
+            Some(place) => process::fail(format_args!("{why} ({place})")),
+            None => process::fail(format_args!("{why}")),
+        }
+    }));
+    process::refuse_foreign_exit();
+    process::save_address_space();
     let status = answer();
     overseer::tell(status);
     leave(status);
@@ -59,7 +70,7 @@ fn answer() -> u8 {
     if args.is_uncounted() {
         // A loop ends well also while the driver wakes up. Where that is not to be
         // had, the loop says so.
-        let _ = signals::end_in_peace();
+        let _ = signals::end_loops_well();
     }
     if let Some(limit) = limit {
         if let Some(status) = overseer::oversee(limit, args.is_endless()) {
@@ -74,7 +85,7 @@ fn answer() -> u8 {
     match (nvml::stuck(), limit) {
         (stuck, Some(limit)) if !stuck.is_empty() => {
             let error = Error::stuck(&stuck, limit);
-            let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{error}"));
+            output::note(&error.to_string());
             overseer::abandon(error.status() as u8)
         }
         _ => status,
@@ -196,7 +207,7 @@ fn reset(driver: Driver, args: &Args, kind: Option<&str>, dry_run: bool) -> anyh
     let reset = Reset {
         method: modify::reset::method(kind)?,
         kernel: &Kernel::of_this_machine(),
-        root: nvml::is_root(),
+        root: process::is_root(),
         dry_run,
     };
     drop(gpus);
@@ -253,9 +264,6 @@ fn report(failure: &anyhow::Error) -> u8 {
     {
         return Status::Success as u8;
     }
-    let _ = io::Write::write_fmt(
-        &mut io::stderr(),
-        format_args!("nvsmi: cannot write the answer: {failure}\n"),
-    );
+    output::note(&format!("nvsmi: cannot write the answer: {failure}\n"));
     Status::Other as u8
 }

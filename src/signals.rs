@@ -25,7 +25,7 @@ static STATE: LazyLock<State> = LazyLock::new(|| State {
 
 /// Has signals end the process so; to ask twice is to ask once. Without it they
 /// end it as they do.
-pub fn end_in_peace() -> io::Result<()> {
+pub fn end_loops_well() -> io::Result<()> {
     static ASKED: AtomicBool = AtomicBool::new(false);
     if ASKED.swap(true, Ordering::SeqCst) {
         return Ok(());

@@ -6,7 +6,6 @@
 //! nothing more.
 
 use std::collections::HashMap;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -125,15 +124,6 @@ pub fn stuck() -> Vec<Stuck> {
 pub fn belongs_to(device: Device, index: u32) {
     if let Some(patience) = PATIENCE.get() {
         patience.known().gpus.insert(address_of(device), index);
-    }
-}
-
-/// Leaves stdout and stderr to others: a process that cannot end while a question
-/// hangs in the kernel would keep their readers waiting.
-pub fn let_go_of_output() {
-    for fd in [1, 2] {
-        // SAFETY: nothing is written any more: the process is about to end.
-        drop(unsafe { OwnedFd::from_raw_fd(fd) });
     }
 }
 
