@@ -55,8 +55,8 @@ fn main() {
     leave(status);
 }
 
-/// Ends at once. What libraries do at the end of a process gives back what the
-/// kernel takes back anyway, and takes NVML's about 1 ms.
+/// Ends at once, without the libraries' exit handlers: they give back what the kernel
+/// takes back anyway, and NVML's takes about 1 ms.
 fn leave(status: u8) -> ! {
     low_level::exit(status.into())
 }
@@ -68,9 +68,9 @@ fn answer() -> u8 {
         Err(error) => return report(&error.into()),
     };
     if args.is_uncounted() {
-        // A loop ends well also while the driver wakes up. Where that is not to be
-        // had, the loop says so.
-        let _ = signals::end_loops_well();
+        // A signal ends a loop well also while the driver wakes up. If that cannot be
+        // arranged, the loop reports it.
+        let _ = signals::end_loops();
     }
     if let Some(limit) = limit {
         if let Some(status) = overseer::oversee(limit, args.is_endless()) {

@@ -43,7 +43,7 @@ impl Output {
         if let Some(last) = answer.last() {
             WITHIN_LINE.store(*last != b'\n', Ordering::Relaxed);
         }
-        signals::undisturbed(|| self.write_all(answer))
+        signals::finish(|| self.write_all(answer))
     }
 
     fn write_all(&mut self, mut answer: &[u8]) -> io::Result<()> {

@@ -65,7 +65,7 @@ pub fn oversee(limit: Duration, endless: bool) -> Option<u8> {
     };
     drop(theirs);
     if endless {
-        let _ = signals::end_loops_well();
+        let _ = signals::end_loops();
     }
     Some(watch(&worker, ours, limit.max(SILENCE)))
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::gpu::Gpu;
 use super::parallel::each;
 use super::raw::library::Library;
-use super::raw::patience::{self, Asked};
+use super::raw::time_limit::{self, Asked};
 use super::raw::{self, function, system};
 use super::reading::{Missing, Reading};
 
@@ -88,7 +88,7 @@ impl Driver {
     /// Loads NVML and initialises it (`nvmlInit_v2`). No GPU is touched.
     pub fn open() -> Result<Self, OpenError> {
         for name in LIBRARIES {
-            let opened = patience::wait(Asked::Driver, "nvmlInit_v2", || Ok(init(name)));
+            let opened = time_limit::wait(Asked::Driver, "nvmlInit_v2", || Ok(init(name)));
             let library = match opened {
                 Ok(Err(OpenError::NoLibrary)) => continue,
                 Ok(library) => library?,
