@@ -4,13 +4,22 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
 
-/// Now.
+/// Now. A clock beyond the years that jiff knows, -9999 to 9999, shows the last of
+/// them, or the first.
 pub fn now() -> ZonedDateTime {
-    Timestamp::now().to_zoned_datetime(zone())
+    let now = SystemTime::now();
+    let limit = if now < UNIX_EPOCH {
+        Timestamp::MIN
+    } else {
+        Timestamp::MAX
+    };
+    let now = Timestamp::try_from(now).unwrap_or(limit);
+    now.to_zoned_datetime(zone())
 }
 
 /// A time to the millisecond, as nvidia-smi stamps queries: `2026/12/01 00:00:00.000`.

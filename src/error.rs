@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
+use signal_hook::low_level::signal_name;
+
 use crate::nvml::{Missing, OpenError, Stuck, Unanswered};
 
 /// The exit statuses of nvidia-smi; scripts tell failures apart by them.
@@ -206,14 +208,28 @@ impl Error {
         Self::new(Status::TimedOut, message)
     }
 
-    /// With `--timeout`, the process that asks does nothing any more: all of it
-    /// waits for what one question holds in the kernel. Told on stderr.
+    /// With `--timeout`, the process that asks NVML has shown no sign of life for so
+    /// long: all its threads wait in the kernel. For stderr.
     pub fn silent(silence: Duration) -> Self {
         let silence = silence.as_secs_f64();
         let message = format!(
-            "The process that asks NVML has stood still for {silence} s; what it was told to change may have been changed or not.\n{KERNEL_LOG}"
+            "The process that asks NVML has stood still for {silence} s. {CHANGE}\n{KERNEL_LOG}"
         );
         Self::new(Status::TimedOut, message)
+    }
+
+    /// With `--timeout`, a signal ended the process that asks NVML. For stderr.
+    pub fn killed(signal: i32) -> Self {
+        use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+        let crashes = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP];
+        let how = if crashes.contains(&signal) {
+            "crashed"
+        } else {
+            "was killed"
+        };
+        let name = signal_name(signal).unwrap_or("signal");
+        let message = format!("The process that asks NVML {how} ({name}, {signal}). {CHANGE}\n");
+        Self::new(Status::Other, message)
     }
 
     /// A GPU that is to be changed, or that `-i` of a subcommand names, has no handle.
@@ -439,6 +455,9 @@ impl Error {
         )
     }
 }
+
+/// What nobody knows where the process that asks NVML was given up.
+const CHANGE: &str = "A change that was asked for may have been made or not.";
 
 /// Where to look when NVML does not come back.
 const KERNEL_LOG: &str =

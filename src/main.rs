@@ -24,10 +24,22 @@ mod watch;
 use std::io;
 
 use crate::error::{Error, Status};
+use crate::nvml::process;
 use crate::output::Output;
 
 fn main() {
-    nvml::save_address_space();
+    std::panic::set_hook(Box::new(|panic| {
+        let why = panic.payload_as_str().unwrap_or("panic");
+        match panic
+            .location()
+            .filter(|place| place.file().starts_with("src/"))
+        {
+            Some(place) => process::fail(format_args!("{why} ({place})")),
+            None => process::fail(format_args!("{why}")),
+        }
+    }));
+    process::refuse_foreign_exit();
+    process::save_address_space();
     let status = answer();
     overseer::tell(status);
     signals::leave(status);
@@ -41,9 +53,9 @@ fn answer() -> u8 {
     };
     let limit = request.timeout;
     if request.is_uncounted() {
-        // A loop ends well also while the driver wakes up. Where that is not to be
-        // had, the loop says so.
-        let _ = signals::end_in_peace();
+        // A signal ends a loop well also while the driver wakes up. If that cannot be
+        // arranged, the loop reports it.
+        let _ = signals::end_loops();
     }
     if let Some(limit) = limit {
         if let Some(status) = overseer::oversee(limit, request.is_endless()) {
@@ -58,7 +70,7 @@ fn answer() -> u8 {
     match (nvml::stuck(), limit) {
         (stuck, Some(limit)) if !stuck.is_empty() => {
             let error = Error::stuck(&stuck, limit);
-            let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{error}"));
+            output::note(&error.to_string());
             overseer::abandon(error.status() as u8)
         }
         _ => status,
@@ -78,9 +90,6 @@ fn report(failure: &anyhow::Error) -> u8 {
     {
         return Status::Success as u8;
     }
-    let _ = io::Write::write_fmt(
-        &mut io::stderr(),
-        format_args!("nvsmi: cannot write the answer: {failure}\n"),
-    );
+    output::note(&format!("nvsmi: cannot write the answer: {failure}\n"));
     Status::Other as u8
 }

@@ -2,13 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
 use crate::signals;
+
+/// Whether the last answer did not end its line, as some of nvidia-smi's messages.
+static WITHIN_LINE: AtomicBool = AtomicBool::new(false);
 
 /// A place for whole answers.
 pub struct Output(File);
@@ -19,19 +24,26 @@ impl Output {
         Ok(Self(io::stdout().as_fd().try_clone_to_owned()?.into()))
     }
 
-    /// The file of `-f`, begun anew, or standard output where there is none or
-    /// it is `-`.
+    /// The file of `-f`, emptied, or standard output if there is none or it is `-`.
+    /// As nvidia-smi, it opens the file for reading too: a FIFO then needs no reader.
     pub fn open(file: Option<&Path>, failure: fn(&Path) -> Error) -> anyhow::Result<Self> {
         match file.filter(|file| *file != Path::new("-")) {
             None => Ok(Self::stdout()?),
-            Some(path) => Ok(Self(File::create(path).map_err(|_| failure(path))?)),
+            Some(path) => {
+                let mut options = File::options();
+                options.read(true).write(true).create(true).truncate(true);
+                Ok(Self(options.open(path).map_err(|_| failure(path))?))
+            }
         }
     }
 
     /// Writes an answer in one go, so that a reader never sees half of one.
     /// A pipe that whoever made it set not to block is waited for when it is full.
     pub fn write(&mut self, answer: &[u8]) -> io::Result<()> {
-        signals::undisturbed(|| self.write_all(answer))
+        if let Some(last) = answer.last() {
+            WITHIN_LINE.store(*last != b'\n', Ordering::Relaxed);
+        }
+        signals::finish(|| self.write_all(answer))
     }
 
     fn write_all(&mut self, mut answer: &[u8]) -> io::Result<()> {
@@ -47,6 +59,27 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// Writes whole lines to stderr. They begin a line of their own also where stderr is
+/// the same file as stdout.
+pub fn note(lines: &str) {
+    let begin = if WITHIN_LINE.load(Ordering::Relaxed) && is_shared().unwrap_or_default() {
+        "\n"
+    } else {
+        ""
+    };
+    // If stderr cannot be written to, the exit status says enough.
+    let _ = io::stderr().write_fmt(format_args!("{begin}{lines}"));
+}
+
+/// Whether stdout and stderr are one file.
+fn is_shared() -> io::Result<bool> {
+    let file = |stream: BorrowedFd| {
+        let about = File::from(stream.try_clone_to_owned()?).metadata()?;
+        io::Result::Ok((about.dev(), about.ino()))
+    };
+    Ok(file(io::stdout().as_fd())? == file(io::stderr().as_fd())?)
 }
 
 /// Writes an answer to standard output, whole or up to where it failed. The

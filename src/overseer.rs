@@ -1,83 +1,77 @@
-//! A process beside the one that asks.
+//! Two processes for `--timeout`.
 //!
-//! A question that hangs in the kernel keeps its process from ending, whatever
-//! is done to it. So with `--timeout` a second process asks, and the first, which
-//! the shell waits for, can end without it. The one that asks shows that it is
-//! alive: a question may hang in such a way that all its threads wait.
+//! A question that hangs in the kernel keeps its process from ending, even on
+//! SIGKILL. So a second process, the worker, asks NVML and answers. The first one,
+//! the overseer, is the one that the shell waits for, and can always end. Every half
+//! second the worker shows that it is alive: a question may hang in such a way that
+//! all its threads wait.
 
-use std::env;
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::error::Error;
-use crate::nvml;
+use signal_hook::consts::SIGCHLD;
+
+use crate::error::{Error, Status};
+use crate::nvml::process::{self, Child};
+use crate::output;
 use crate::signals;
 
-/// Set for the process that asks; its stdin leads to the overseer.
-const VARIABLE: &str = "NVSMI_OVERSEEN";
-
-/// How often the process that asks shows that it is alive.
+/// How often the worker shows that it is alive.
 const BEAT: Duration = Duration::from_millis(500);
 
-/// It is given up after so much silence at the least.
+/// The overseer gives up a worker that was silent for so long, or for the limit of
+/// `--timeout` if that is longer; and one that said its last word so long ago.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// What the process that asks says: what it is, and a status.
+/// How long a worker without an overseer may go on writing its answer.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What the worker says: a word and an exit status.
 type Message = [u8; 2];
 
 const ALIVE: Message = [0, 0];
 
-/// It has said all, and ends; what it had open may keep it from that.
+/// The worker has answered and ends. What it has open may keep it from that.
 const ENDS: u8 = 1;
 
-/// It has said all, and cannot end.
-const ABANDONED: u8 = 2;
+/// The worker has answered, but a question still hangs: it may not be able to end.
+const HANGS: u8 = 2;
 
-/// Whether this is the process that asks. The variable alone does not make it that:
-/// it may have been left in somebody's environment.
-fn is_overseen() -> bool {
-    env::var_os(VARIABLE).is_some() && overseer().is_ok_and(|stdin| stdin.local_addr().is_ok())
-}
+/// The worker's way to the overseer.
+static OVERSEER: OnceLock<UnixStream> = OnceLock::new();
 
-/// The way to the overseer, in the process that asks.
-fn overseer() -> io::Result<UnixStream> {
-    let stdin = io::stdin().as_fd().try_clone_to_owned()?;
-    Ok(UnixStream::from(stdin))
-}
-
-/// Has a second process do what this one was told, and returns its status. In
-/// that process, and where none can be started, there is nothing to return.
+/// Starts the worker. In the overseer this returns the exit status, once it is known;
+/// it returns `None` in the worker, and if no second process can be started.
+///
+/// To be called before there are threads.
 pub fn oversee(limit: Duration, endless: bool) -> Option<u8> {
-    if is_overseen() {
-        if let Ok(overseer) = overseer() {
-            // Where no thread is to be had, it ends with its answer.
-            let _ = thread::Builder::new().spawn(|| show_that_it_lives(overseer));
-        }
-        return None;
-    }
     let (ours, theirs) = UnixStream::pair().ok()?;
     ours.set_read_timeout(Some(BEAT)).ok()?;
-    let mut arguments = env::args_os();
-    let overseen = Command::new("/proc/self/exe")
-        .arg0(arguments.next().unwrap_or_default())
-        .args(arguments)
-        .env(VARIABLE, "1")
-        .stdin(OwnedFd::from(theirs))
-        .spawn()
-        .ok()?;
+    // While SIGCHLD is ignored, the kernel does not tell how a child ended.
+    let _ = signal_hook::flag::register(SIGCHLD, Arc::default());
+    let Some(worker) = process::fork().ok()? else {
+        drop(ours);
+        if let Ok(overseer) = theirs.try_clone() {
+            // If no thread can be started, the overseer waits for the last word alone.
+            let _ = thread::Builder::new().spawn(|| show_life(overseer));
+        }
+        let _ = OVERSEER.set(theirs);
+        return None;
+    };
+    drop(theirs);
     if endless {
-        let _ = signals::end_in_peace();
+        let _ = signals::end_loops();
     }
-    wait_for(overseen, ours, limit.max(SILENCE))
+    Some(watch(&worker, ours, limit.max(SILENCE)))
 }
 
-/// Ends when the overseer does.
-fn show_that_it_lives(mut overseer: UnixStream) {
+/// Tells the overseer that the worker is alive, and ends the worker after it.
+fn show_life(mut overseer: UnixStream) {
     let waits = overseer.set_read_timeout(Some(BEAT)).is_ok();
     while waits && overseer.write_all(&ALIVE).is_ok() {
         match overseer.read(&mut [0]) {
@@ -86,52 +80,76 @@ fn show_that_it_lives(mut overseer: UnixStream) {
         }
     }
     signals::end();
+    // Nobody may ever read the answer that is being written.
+    thread::sleep(GRACE);
+    signals::leave(0);
 }
 
+/// Whether a read only took too long, which systems report in two ways, or was
+/// interrupted.
 fn is_pause(error: &io::Error) -> bool {
-    // A time that is over is one or the other, by the system.
-    let pauses = [
-        ErrorKind::WouldBlock,
-        ErrorKind::TimedOut,
-        ErrorKind::Interrupted,
-    ];
-    pauses.contains(&error.kind())
+    use ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    [WouldBlock, TimedOut, Interrupted].contains(&error.kind())
 }
 
-/// The status of the process that asks: what it ends with, or says that it would
-/// end with, or that of a timeout where it is as good as dead.
-fn wait_for(mut overseen: Child, mut messages: UnixStream, patience: Duration) -> Option<u8> {
-    // Counted in beats, so that no time passes while both processes are stopped;
-    // not before the first, for it may have no thread to spare.
+/// Waits for the worker's last word, its end, or a silence of this length.
+fn watch(worker: &Child, mut messages: UnixStream, longest: Duration) -> u8 {
+    // Counted in beats, so that no time passes while both processes are stopped, and
+    // from the first message on: the worker may have no thread to send any.
     let mut silence = None;
-    let mut ends: Option<(u8, Instant)> = None;
     loop {
         let mut message = Message::default();
         match messages.read(&mut message) {
-            Ok(0) => break,
-            Ok(_) if message[0] == ABANDONED => return Some(message[1]),
-            Ok(_) if message[0] == ENDS => ends = Some((message[1], Instant::now())),
-            Ok(_) => silence = Some(Duration::ZERO),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if is_pause(&error) => silence = silence.map(|silence| silence + BEAT),
-            Err(_) => break,
-        }
-        if let Some((status, since)) = ends {
-            if since.elapsed() >= SILENCE {
-                return Some(status);
+            Ok(0) => return end_of(worker, None),
+            Ok(_) => match message {
+                [HANGS, status] => return status,
+                [ENDS, status] => return end_of(worker, Some(status)),
+                _ => silence = Some(Duration::ZERO),
+            },
+            Err(error) if is_pause(&error) => {
+                // A process that NVML left behind may keep the socket open.
+                if let Ok(Some(status)) = worker.try_wait() {
+                    return status_of(status);
+                }
+                if error.kind() != ErrorKind::Interrupted {
+                    silence = silence.map(|silence| silence + BEAT);
+                }
             }
-            continue;
+            Err(_) => return end_of(worker, None),
         }
-        if silence.is_some_and(|silence| silence >= patience) {
-            let error = Error::silent(patience);
-            let _ = io::Write::write_fmt(&mut io::stderr(), format_args!("{error}"));
-            let _ = overseen.kill();
-            return Some(error.status() as u8);
+        if silence.is_some_and(|silence| silence >= longest) {
+            worker.kill();
+            return failed(Error::silent(longest));
         }
     }
-    let status = overseen.wait().ok()?;
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    Some(u8::try_from(code.unwrap_or(1)).unwrap_or(1))
+}
+
+/// The exit status of a worker that ends: the one that it said, if it takes too long.
+fn end_of(worker: &Child, said: Option<u8>) -> u8 {
+    const PAUSE: Duration = Duration::from_millis(1);
+    let began = Instant::now();
+    while began.elapsed() < SILENCE {
+        match worker.try_wait() {
+            Ok(Some(status)) => return status_of(status),
+            Ok(None) => thread::sleep(PAUSE),
+            Err(_) => break,
+        }
+    }
+    said.unwrap_or_else(|| failed(Error::silent(SILENCE)))
+}
+
+/// The exit status as a shell gives it: a signal's number is added to 128.
+fn status_of(status: ExitStatus) -> u8 {
+    let Some(signal) = status.signal() else {
+        return status.code().map_or(Status::Other as u8, |code| code as u8);
+    };
+    output::note(&Error::killed(signal).to_string());
+    128 + signal as u8
+}
+
+fn failed(error: Error) -> u8 {
+    output::note(&error.to_string());
+    error.status() as u8
 }
 
 /// Tells the overseer, if there is one, that this process ends with a status.
@@ -139,18 +157,16 @@ pub fn tell(status: u8) {
     say(ENDS, status);
 }
 
-/// Ends with a status, whatever questions still hang.
+/// Ends with a status, although questions still hang.
 pub fn abandon(status: u8) -> ! {
-    say(ABANDONED, status);
+    say(HANGS, status);
     signals::leave(status)
 }
 
-/// Says its last word, and lets go of what readers wait for the end of.
-fn say(what: u8, status: u8) {
-    if is_overseen() {
-        nvml::let_go_of_output();
-        if let Ok(mut overseer) = overseer() {
-            let _ = overseer.write_all(&[what, status]);
-        }
+/// Says the last word, and closes what readers wait for the end of.
+fn say(word: u8, status: u8) {
+    if let Some(mut overseer) = OVERSEER.get() {
+        process::close_output();
+        let _ = overseer.write_all(&[word, status]);
     }
 }

@@ -1,7 +1,6 @@
-//! The signals that end a loop: with status 0, as the real tool ends on them. At
-//! once, but for an answer that is being written: that is finished, unless a
-//! second signal comes. What whoever started it has it ignore, as nohup does, it
-//! goes on ignoring.
+//! The signals that end a loop, with status 0 as in nvidia-smi. They end the process at
+//! once, except while it writes an answer: that is finished first, unless a second
+//! signal comes. A signal that the parent had ignored, as nohup does, stays ignored.
 
 use std::fs;
 use std::io;
@@ -14,7 +13,7 @@ use signal_hook::{flag, low_level};
 struct State {
     /// No answer is being written.
     idle: Arc<AtomicBool>,
-    /// The end is near.
+    /// The process ends when the answer is written.
     ending: Arc<AtomicBool>,
 }
 
@@ -23,9 +22,9 @@ static STATE: LazyLock<State> = LazyLock::new(|| State {
     ending: Arc::default(),
 });
 
-/// Has signals end the process so; to ask twice is to ask once. Without it they
-/// end it as they do.
-pub fn end_in_peace() -> io::Result<()> {
+/// From now on, signals end the process in this way. Without it, each does what it does
+/// by default.
+pub fn end_loops() -> io::Result<()> {
     static ASKED: AtomicBool = AtomicBool::new(false);
     if ASKED.swap(true, Ordering::SeqCst) {
         return Ok(());
@@ -44,8 +43,7 @@ pub fn end_in_peace() -> io::Result<()> {
     Ok(())
 }
 
-/// The signals that are ignored, one bit each from that of signal 1 on. Where the
-/// kernel does not tell, none.
+/// The signals that are ignored: bit 0 is signal 1. None, if the kernel does not tell.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -53,8 +51,8 @@ fn ignored() -> u64 {
         .unwrap_or_default()
 }
 
-/// Writes an answer, which an end should not cut in half.
-pub fn undisturbed<T>(write: impl FnOnce() -> T) -> T {
+/// Writes an answer, which a signal does not cut in half.
+pub fn finish<T>(write: impl FnOnce() -> T) -> T {
     STATE.idle.store(false, Ordering::SeqCst);
     let written = write();
     STATE.idle.store(true, Ordering::SeqCst);
@@ -64,13 +62,13 @@ pub fn undisturbed<T>(write: impl FnOnce() -> T) -> T {
     written
 }
 
-/// Ends the process at once. What libraries do at the end of a process gives back
-/// what the kernel takes back anyway, and takes NVML's about 1 ms.
+/// Ends at once, without the libraries' exit handlers: they give back what the kernel
+/// takes back anyway, and NVML's takes about 1 ms.
 pub fn leave(status: u8) -> ! {
     low_level::exit(status.into())
 }
 
-/// Ends the process as a signal does.
+/// Ends the process as a signal would.
 pub fn end() {
     STATE.ending.store(true, Ordering::SeqCst);
     if STATE.idle.load(Ordering::SeqCst) {

@@ -43,7 +43,7 @@ pub fn repeat<'d>(
 ) -> io::Result<()> {
     let Pace { every, count } = pace.into();
     if count != Some(1) {
-        signals::end_in_peace()?;
+        signals::end_loops()?;
     }
     let mut due = Instant::now();
     let mut taken = 0;

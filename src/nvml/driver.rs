@@ -5,13 +5,15 @@ use std::sync::OnceLock;
 use super::gpu::Gpu;
 use super::parallel::each;
 use super::raw::library::{Function, Library};
-use super::raw::patience::{self, Asked};
+use super::raw::time_limit::{self, Asked};
 use super::raw::{self, function, system};
 use super::reading::{Missing, Reading};
 
 /// Where NVML may be: by name first, which honours LD_LIBRARY_PATH and the
 /// loader's cache; then the homes that some systems keep it in without telling
-/// the loader (WSL, containers, NixOS, GKE, the driver container).
+/// the loader (WSL, containers, NixOS, GKE, the driver container). There, only a
+/// library that nobody but root can have put is loaded, whoever runs nvsmi: on other
+/// systems `/home/kubernetes` may be the home of a user.
 const LIBRARIES: &[&str] = &[
     "libnvidia-ml.so.1",
     "libnvidia-ml.so",
@@ -86,7 +88,7 @@ impl Driver {
     /// Loads NVML and initialises it (`nvmlInit_v2`). No GPU is touched.
     pub fn open() -> Result<Self, OpenError> {
         for name in LIBRARIES {
-            let opened = patience::wait(Asked::Driver, "nvmlInit_v2", || Ok(init(name)));
+            let opened = time_limit::wait(Asked::Driver, "nvmlInit_v2", || Ok(init(name)));
             let library = match opened {
                 Ok(Err(OpenError::NoLibrary)) => continue,
                 Ok(library) => library?,

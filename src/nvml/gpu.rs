@@ -31,7 +31,7 @@ impl<'d> Gpu<'d> {
     /// The GPU with this `index` and what `nvmlDeviceGetHandleBy...` said.
     pub fn new(library: &'static Library, index: u32, device: Reading<Device<'d>>) -> Self {
         if let Ok(device) = device {
-            raw::patience::belongs_to(device, index);
+            raw::time_limit::belongs_to(device, index);
         }
         Self {
             library,

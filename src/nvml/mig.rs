@@ -42,7 +42,7 @@ impl<'d> Gpu<'d> {
             .filter(|(_, device)| !matches!(device, Err(Missing::NOT_FOUND)))
             .map(|(index, device)| {
                 let device = device?;
-                raw::patience::belongs_to(device, self.index());
+                raw::time_limit::belongs_to(device, self.index());
                 Ok(MigDevice { index, device })
             })
             .collect()

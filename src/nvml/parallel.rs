@@ -3,7 +3,7 @@
 
 use std::{iter, thread};
 
-use super::raw::patience::spare;
+use super::raw::time_limit::reserve_thread;
 
 /// What `ask` says of each item, in their order: the first one in this thread,
 /// each of the others in one of its own, or in this one where there is no other
@@ -14,16 +14,16 @@ pub fn each<T: Sync, R: Send>(items: &[T], ask: impl Fn(&T) -> R + Sync) -> Vec<
     };
     thread::scope(|scope| {
         let ask = &ask;
-        // Where all the threads there are wait for an answer, none is left to ask.
-        let spare = spare();
+        // If all the threads that the system allows waited for answers, none could ask.
+        let reserved = reserve_thread();
         let threads: Vec<_> = others
             .iter()
             .map(|item| {
                 let start = || thread::Builder::new().spawn_scoped(scope, move || ask(item));
-                (item, spare.as_ref().ok().and_then(|_| start().ok()))
+                (item, reserved.as_ref().ok().and_then(|_| start().ok()))
             })
             .collect();
-        drop(spare);
+        drop(reserved);
         let first = ask(first);
         let others = threads.into_iter().map(|(item, thread)| match thread {
             Some(thread) => thread

@@ -15,10 +15,10 @@
 pub mod forms;
 pub mod functions;
 pub mod library;
-pub mod patience;
 pub mod process;
 pub mod set;
 pub mod system;
+pub mod time_limit;
 pub mod topology;
 
 use std::ffi::{CStr, CString, c_char};
@@ -32,7 +32,7 @@ use functions::Arrays;
 pub use library::Device;
 pub(super) use library::function;
 use library::{Function, Library, unlisted};
-use patience::Asked;
+use time_limit::Asked;
 
 /// A C struct or number that NVML fills in.
 ///
@@ -177,7 +177,7 @@ pub fn ask<F: Copy + Send + 'static, K, R: Send + 'static>(
 ) -> Reading<R> {
     let device = device.lasting();
     let found = device.library().find(f)?;
-    patience::wait(Asked::Device(device), f.name(), move || call(found, device))
+    time_limit::wait(Asked::Device(device), f.name(), move || call(found, device))
 }
 
 /// As [`ask`], of the driver.
@@ -187,14 +187,14 @@ pub fn ask_driver<F: Copy + Send + 'static, K, R: Send + 'static>(
     call: impl FnOnce(F) -> Reading<R> + Send + 'static,
 ) -> Reading<R> {
     let found = library.find(f)?;
-    patience::wait(Asked::Driver, f.name(), move || call(found))
+    time_limit::wait(Asked::Driver, f.name(), move || call(found))
 }
 
 /// The handle of a GPU, `nvmlDeviceGetHandleByIndex_v2`.
 pub fn handle<'d>(library: &'static Library, index: u32) -> Reading<Device<'d>> {
     let f = function!(nvmlDeviceGetHandleByIndex_v2);
     let found = library.find(f)?;
-    patience::wait(Asked::Gpu(index), f.name(), move || {
+    time_limit::wait(Asked::Gpu(index), f.name(), move || {
         let mut handle = ptr::null_mut();
         // SAFETY: a number and a pointer to a handle of our own.
         checked(unsafe { found(index, &mut handle) })?;

@@ -3,7 +3,7 @@
 
 use std::process::Output;
 
-use crate::common::{run, scratch, script, stdout};
+use crate::common::{BEGINS, hurried, run, scratch, script, stdout};
 
 /// Looks of all kinds.
 const VIEWS: &[&str] = &[
@@ -90,6 +90,23 @@ fn an_answer_too_large_for_the_memory_is_a_line_and_a_status() {
     assert_eq!(output.status.code(), Some(255), "{}", told(&output));
     assert_eq!(stdout(&output), "");
     assert_eq!(told(&output), "nvsmi: out of memory\n");
+}
+
+/// Threads that cannot start, or memory that is short in one: never a crash.
+#[test]
+fn threads_without_memory_are_a_line_and_a_status() {
+    for limit in (44_000..60_000).step_by(500) {
+        let text = format!("ulimit -v {limit}; exec nvidia-smi --timeout 60 -q -x");
+        let output = script("h100x8", &text);
+        let told = told(&output);
+        if told.contains("memory allocation of") {
+            println!("left out at {limit}: the simulated library had no memory");
+            continue;
+        }
+        let failed = output.status.code() == Some(255);
+        assert!(failed || output.status.success(), "{limit}: {output:?}");
+        assert_eq!(told.lines().count(), usize::from(failed), "{limit}: {told}");
+    }
 }
 
 /// A box of GPUs that are alike.
@@ -179,6 +196,98 @@ fn neither_proc_nor_sys_is_needed() {
     assert!(stdout(&output).contains("00000000:19:00.0"), "{output:?}");
 }
 
+/// Runs `sh -c` of a line with mounts of its own; says so if that cannot be.
+fn with_mounts(line: &str) -> Option<Output> {
+    let run = |line: &str| {
+        let line = format!("unshare --map-root-user --mount sh -c '{line}'");
+        script("h200", &line)
+    };
+    if !run("mount -t tmpfs none /mnt").status.success() {
+        println!("left out: no mount namespaces here");
+        return None;
+    }
+    Some(run(line))
+}
+
+#[test]
+fn closed_streams_need_no_device() {
+    for limit in ["", "--timeout 60"] {
+        for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+            let line = format!("mount -t tmpfs none /dev && exec nvidia-smi {limit} -L {closed}");
+            let Some(output) = with_mounts(&line) else {
+                return;
+            };
+            assert!(output.status.success(), "{line}: {output:?}");
+            let shown = if closed.contains(">&- ") || closed == ">&-" {
+                String::new()
+            } else {
+                stdout(&run("h200", &["-L"]))
+            };
+            assert_eq!(stdout(&output), shown, "{line}");
+            assert_eq!(told(&output), "", "{line}");
+        }
+    }
+}
+
+/// Where the loader finds no library, one in a place that others may write to is left alone.
+#[test]
+fn a_library_that_others_can_replace_is_not_loaded() {
+    const FOLDER: &str = "/home/kubernetes/bin/nvidia/lib64";
+    const FILE: &str = "/home/kubernetes/bin/nvidia/lib64/libnvidia-ml.so.1";
+    let place = format!(
+        "umask 022; mount -t tmpfs -o mode=755 none /home; mkdir -p {FOLDER}; \
+         cp ${{LD_LIBRARY_PATH%%:*}}/libnvidia-ml.so.1 {FILE}; unset LD_LIBRARY_PATH"
+    );
+    let installed = script("h200", "env -u LD_LIBRARY_PATH nvidia-smi -L");
+    if installed.status.code() != Some(12) {
+        println!("left out: NVML is installed here");
+        return;
+    }
+    let owner = "chown 65534 /home/kubernetes";
+    for (change, loaded) in [
+        (":", true),
+        ("chmod 775 /home/kubernetes", false),
+        ("chmod 757 /home/kubernetes/bin/nvidia", false),
+        (&format!("chmod 777 {FOLDER}"), false),
+        (&format!("chmod 1777 {FOLDER}"), true),
+        (&format!("chmod 646 {FILE}"), false),
+        (&format!("chmod 555 {FILE}"), true),
+        (
+            &format!("mv {FILE} /home/lib; ln -s /home/lib {FILE}"),
+            true,
+        ),
+        (
+            &format!("mkdir -m 777 /home/a; mv {FILE} /home/a/l; ln -s ../../../../a/l {FILE}"),
+            false,
+        ),
+        (
+            &format!(
+                "mkdir -m 777 /home/a; mv {FILE} /home/l; ln -s ../l /home/a/l; ln -s /home/a/l {FILE}"
+            ),
+            false,
+        ),
+        (&format!("rm {FILE}; ln -s {FILE} {FILE}"), false),
+        (owner, false),
+        (&format!("chown 65534 {FILE}"), false),
+    ] {
+        let line = format!("{place}; {change} || exit 99; exec nvidia-smi -L");
+        // Only the real root may give files away.
+        let output = match change.contains("chown") {
+            true => script("h200", &format!("unshare --mount sh -c '{line}'")),
+            false => match with_mounts(&line) {
+                Some(output) => output,
+                None => return,
+            },
+        };
+        if change.contains("chown") && [Some(1), Some(99)].contains(&output.status.code()) {
+            println!("left out: {change}");
+            continue;
+        }
+        let status = if loaded { 0 } else { 12 };
+        assert_eq!(output.status.code(), Some(status), "{change}: {output:?}");
+    }
+}
+
 /// What is closed is nobody's to read: it is as good as `/dev/null`.
 #[test]
 fn standard_streams_may_be_closed() {
@@ -251,6 +360,28 @@ fn sixty_four_gpus_are_all_there() {
         rows.lines().filter(|line| !line.starts_with('#')).count(),
         64
     );
+}
+
+/// There is no limit to what a clock shows, but one to the years that a calendar knows.
+#[test]
+fn a_clock_may_be_off_by_millennia() {
+    let views: [&[&str]; 4] = [
+        &[],
+        &["-q"],
+        &["--query-gpu=timestamp,index", "--format=csv"],
+        &["pmon", "-c", "1", "-o", "DT"],
+    ];
+    for view in views {
+        let plain = hurried("h200", BEGINS).args(view).output();
+        let lines = stdout(&plain.expect("nvsmi runs")).lines().count();
+        for begins in [-1, -400_000_000_000, 300_000_000_000, i64::MIN, i64::MAX] {
+            let output = hurried("h200", begins).args(view).output();
+            let output = output.expect("nvsmi runs");
+            assert!(output.status.success(), "{begins} {view:?}: {output:?}");
+            let shown = stdout(&output).lines().count();
+            assert_eq!(shown, lines, "{begins} {view:?}: {output:?}");
+        }
+    }
 }
 
 /// The variables of the environment that mean something to other programs.

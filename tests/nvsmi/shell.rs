@@ -327,6 +327,27 @@ fn a_log_file_holds_what_stdout_would() {
     assert_eq!(below_the_time(&kept), below_the_time(&direct));
 }
 
+/// As nvidia-smi, nvsmi opens the file for reading too, so that a FIFO needs no reader.
+#[test]
+fn a_fifo_that_nobody_reads_does_not_block() {
+    let fifo = scratch("log.fifo");
+    let path = fifo.display();
+    for view in [
+        "",
+        "-q",
+        "--query-gpu=name",
+        "-q -x",
+        "--dtd",
+        "dmon -c 1",
+        "pmon -c 1",
+    ] {
+        let line = format!("rm -f {path}; mkfifo {path}; timeout 10 nvidia-smi {view} -f {path}");
+        assert_eq!(works("h200", &line), "", "{view}");
+    }
+    let line = format!("nvidia-smi -f {path} --query-gpu=name & exec head -n 2 {path}");
+    assert_eq!(works("h200", &line), "name\nNVIDIA H200\n");
+}
+
 #[test]
 fn a_log_file_is_left_alone_when_there_is_nothing_to_write() {
     let log = scratch("kept.txt");

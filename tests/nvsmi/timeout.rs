@@ -4,9 +4,10 @@ use std::io::{BufRead, Read};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::calls::LOG;
+use crate::common::calls::{LOG, logged};
+use crate::common::changes::changes;
 use crate::common::running::{AS_IT_COMES, begun, heeds, send};
-use crate::common::{nvsmi, run, scratch, stdout};
+use crate::common::{nvsmi, run, scratch, script, stdout};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 
@@ -374,18 +375,148 @@ fn a_signal_ends_the_process_that_asks_too() {
     }
 }
 
-/// The variable that marks the process that asks may be in anybody's environment.
+/// Whoever started nvsmi may have had it ignore the end of its children, or block the signal.
 #[test]
-fn what_the_environment_holds_loses_no_answer() {
-    let all = run("h200", &["-L"]);
-    for stdin in [Stdio::null(), Stdio::piped()] {
-        let output = nvsmi("h200")
-            .args(["--timeout", "60", "-L"])
-            .env("NVSMI_OVERSEEN", "1")
-            .stdin(stdin)
+fn only_one_of_the_two_processes_does_the_work() {
+    for of_children in [
+        "--ignore-signal=CHLD",
+        "--block-signal=CHLD",
+        "--default-signal=CHLD",
+    ] {
+        let calls = |line: &str| {
+            let log = scratch("timeout-children.log");
+            let line = format!("exec env {of_children} nvidia-smi --timeout 60 {line}");
+            let line = format!("export {LOG}={}; {line}", log.display());
+            (script("changeable", &line), logged(&log))
+        };
+        let (listed, _) = calls("-L");
+        assert_eq!(listed, run("changeable", &["-L"]), "{of_children}");
+        let (set, calls) = calls("-i 4 -pl 300");
+        assert!(set.status.success(), "{of_children}: {set:?}");
+        let set = calls.iter().filter(|call| changes(&call.function));
+        assert_eq!(set.count(), 1, "{of_children}: {calls:?}");
+        let crash = "NVSMI_SIMULATOR_FAULT=\"function = 'nvmlDeviceGetName', crash = true\"";
+        let line = format!("exec env {of_children} {crash} nvidia-smi --timeout 60 -L");
+        let crashed = script("changeable", &line);
+        assert_eq!(
+            crashed.status.code(),
+            Some(128 + 11),
+            "{of_children}: {crashed:?}"
+        );
+    }
+}
+
+/// The answer, and how long it took, of `-L` on a box of one GPU, where NVML does something amiss.
+fn amiss(what: &str) -> (Output, Duration) {
+    let began = Instant::now();
+    let output = nvsmi("h200")
+        .env(
+            "NVSMI_SIMULATOR_FAULT",
+            format!("function = 'nvmlDeviceGetUUID', {what}"),
+        )
+        .args(["--timeout", "30", "-L"])
+        .output()
+        .expect("nvsmi runs");
+    (output, began.elapsed())
+}
+
+#[test]
+fn an_nvml_that_ends_the_process_is_told_of() {
+    let crashed = "The process that asks NVML crashed (SIGSEGV, 11). \
+                   A change that was asked for may have been made or not.\n";
+    let left = "leave_child = true, crash = true";
+    for (what, status, why) in [
+        ("crash = true", 128 + 11, crashed),
+        (left, 128 + 11, crashed),
+        ("exit = true", 255, "nvsmi: NVML ended the process\n"),
+    ] {
+        let (output, took) = amiss(what);
+        assert_eq!(output.status.code(), Some(status), "{what}: {output:?}");
+        assert_eq!(stdout(&output), "", "{what}");
+        assert_eq!(told(&output), why, "{what}");
+        assert!(took < Duration::from_secs(4), "{what}: {took:?}");
+    }
+}
+
+/// A process that NVML started has all that was open.
+#[test]
+fn what_nvml_leaves_behind_is_not_waited_for() {
+    let (output, took) = amiss("leave_child = true");
+    assert_eq!(output, run("h200", &["-L"]));
+    assert!(took < Duration::from_secs(4), "{took:?}");
+}
+
+/// Without a limit too: a status of 0 would be the library's.
+#[test]
+fn an_nvml_that_ends_a_thread_or_the_process_is_a_failure() {
+    for what in ["exit = true", "end_thread = true"] {
+        let fault = format!("function = 'nvmlDeviceGetUUID', gpu = 3, {what}");
+        let output = nvsmi("h100x8")
+            .env("NVSMI_SIMULATOR_FAULT", fault)
+            .arg("-L")
             .output()
             .expect("nvsmi runs");
-        assert_eq!(output, all);
+        assert_eq!(output.status.code(), Some(255), "{what}: {output:?}");
+        assert_eq!(stdout(&output), "", "{what}");
+        let told = told(&output);
+        assert!(told.starts_with("nvsmi: "), "{what}: {told}");
+        assert_eq!(told.lines().count(), 1, "{what}: {told}");
+    }
+}
+
+/// What runs the program may not be the program itself: `/proc/self/exe` is the loader's, or valgrind's.
+#[test]
+fn a_limit_works_under_a_loader() {
+    let loaders = [
+        "/lib64/ld-linux-x86-64.so.2",
+        "/lib/ld-linux-aarch64.so.1",
+        "valgrind -q",
+    ];
+    let line = |loader: &str, rest: &str| format!("{loader} $(command -v nvidia-smi) {rest}");
+    for loader in loaders {
+        if !script("h200", &line(loader, "-h")).status.success() {
+            println!("left out: {loader} does not run nvsmi here");
+            continue;
+        }
+        let limited = script("h200", &line(loader, "--timeout 60 -L"));
+        assert_eq!(stdout(&limited), stdout(&run("h200", &["-L"])), "{loader}");
+        assert!(limited.status.success(), "{loader}: {limited:?}");
+    }
+}
+
+/// Some of nvidia-smi's messages do not end their line.
+#[test]
+fn a_note_begins_a_line_of_its_own() {
+    let unended = "Unable to determine the number of GPUs";
+    let note = "The driver did not answer nvmlDeviceGetCount_v2 within 0.2 s.";
+    let fault = "export NVSMI_SIMULATOR_FAULT=\"function = 'nvmlDeviceGetCount_v2', hang = true\"";
+    let line = format!("{fault}; nvidia-smi --timeout 0.2 -pm 1");
+    let shared = script("h200", &format!("{line} 2>&1"));
+    let shown = stdout(&shared);
+    assert!(
+        shown.starts_with(&format!("{unended}\n{note}\n")),
+        "{shown}"
+    );
+    let apart = script("h200", &line);
+    assert_eq!(stdout(&apart), unended);
+    assert!(told(&apart).starts_with(note), "{apart:?}");
+}
+
+/// A reader that keeps the pipe open and reads nothing.
+#[test]
+fn an_answer_that_nobody_reads_keeps_no_process() {
+    for args in [&["-q", "-x"][..], &["-q", "-x", "-lms", "10"]] {
+        let args = [&["--timeout", "30"], args].concat();
+        let (mut child, lines) = begun(nvsmi("h100x8").args(args), 1);
+        let worker = worker(child.id());
+        std::thread::sleep(Duration::from_millis(500));
+        send("TERM", child.id());
+        child.wait().expect("its end");
+        soon(|| {
+            let program = std::fs::read_link(format!("/proc/{worker}/exe"));
+            program.is_err().then_some(worker)
+        });
+        drop(lines);
     }
 }
 
@@ -414,8 +545,8 @@ fn no_reset_is_begun_where_nvml_does_not_shut_down() {
     }
 }
 
-/// The process that asks, once there is one.
-fn asker(overseer: u32) -> u32 {
+/// The process that asks NVML, once there is one.
+fn worker(overseer: u32) -> u32 {
     let children = format!("/proc/{overseer}/task/{overseer}/children");
     soon(|| {
         let ids = std::fs::read_to_string(&children).ok()?;
@@ -481,8 +612,8 @@ fn a_process_that_cannot_end_keeps_nobody_waiting() {
 #[test]
 fn a_process_that_stands_still_is_given_up() {
     let (child, mut lines) = looping("0.3");
-    let asker = asker(child.id());
-    send("STOP", asker);
+    let worker = worker(child.id());
+    send("STOP", worker);
     let began = Instant::now();
     lines.read_to_end(&mut Vec::new()).expect("the rest");
     let output = child.wait_with_output().expect("its end");
@@ -501,7 +632,7 @@ fn a_process_that_stands_still_is_given_up() {
 #[test]
 fn a_loop_that_is_stopped_for_a_while_goes_on() {
     let (mut child, mut lines) = looping("0.3");
-    let both = [child.id(), asker(child.id())];
+    let both = [child.id(), worker(child.id())];
     both.iter().for_each(|&process| send("STOP", process));
     std::thread::sleep(Duration::from_millis(6500));
     both.iter().for_each(|&process| send("CONT", process));

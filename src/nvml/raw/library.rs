@@ -7,6 +7,8 @@
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::mem::{size_of, transmute_copy};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -125,6 +127,31 @@ impl<F: Copy, K> Function<F, K> {
     }
 }
 
+/// Whether a file is there that nobody but root can have put there, or can put another
+/// one in place of: it, each folder above it and each link on the way to it belong to
+/// root, and others may not write to them. In a folder with the sticky bit, such as
+/// `/nix/store`, others may add files, but cannot replace those of root.
+fn only_root_writes(path: &Path) -> bool {
+    const ROOT: u32 = 0;
+    const BY_OTHERS: u32 = 0o022;
+    const STICKY: u32 = 0o1000;
+    // Without this, links in a circle would have no end.
+    if !path.exists() {
+        return false;
+    }
+    path.ancestors().all(|part| {
+        let Ok(about) = part.symlink_metadata() else {
+            return false;
+        };
+        let closed = about.mode() & BY_OTHERS == 0 || about.is_dir() && about.mode() & STICKY != 0;
+        let safe = match (part.read_link(), part.parent()) {
+            (Ok(target), Some(folder)) => only_root_writes(&folder.join(target)),
+            _ => closed,
+        };
+        about.uid() == ROOT && safe
+    })
+}
+
 /// NVML, loaded: once in a process, and never unloaded.
 pub struct Library {
     library: libloading::Library,
@@ -132,10 +159,14 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads the library of this name or path, where there is one that can be. It
-    /// stays: functions of it are known, and a question may still be out that
-    /// nobody waits for any more.
+    /// Loads the library of this name, which the loader looks up, or of this path,
+    /// which only root may have put there; `None` if there is none that can be loaded.
+    /// It stays loaded: functions of it are known, and a question may still be out
+    /// that nobody waits for any more.
     pub fn load(name: &str) -> Option<&'static Self> {
+        if name.contains('/') && !only_root_writes(Path::new(name)) {
+            return None;
+        }
         // SAFETY: NVML's initialisers ask nothing of who loads it.
         let library = unsafe { libloading::Library::new(name) }.ok()?;
         Some(Box::leak(Box::new(Self {

@@ -20,12 +20,14 @@ const BEGINS_VARIABLE: &str = "NVSMI_CLOCK_BEGINS";
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Nanoseconds since 1970. The monotonic clock shows the same.
-static NOW: LazyLock<AtomicI64> = LazyLock::new(|| {
+/// In seconds since 1970. The monotonic clock shows the same.
+static BEGINS: LazyLock<i64> = LazyLock::new(|| {
     let begins = env::var(BEGINS_VARIABLE).ok();
-    let begins: i64 = begins.and_then(|text| text.parse().ok()).unwrap_or(0);
-    AtomicI64::new(begins.saturating_mul(SECOND))
+    begins.and_then(|text| text.parse().ok()).unwrap_or(0)
 });
+
+/// The nanoseconds that have passed since then.
+static PASSED: AtomicI64 = AtomicI64::new(0);
 
 /// What time it is.
 ///
@@ -37,10 +39,10 @@ pub unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) ->
         // SAFETY: the call that this stands for, with what it was called with.
         return unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) as c_int };
     }
-    let now = NOW.load(Ordering::SeqCst);
+    let passed = PASSED.load(Ordering::SeqCst);
     let now = timespec {
-        tv_sec: now / SECOND,
-        tv_nsec: (now % SECOND),
+        tv_sec: BEGINS.saturating_add(passed / SECOND),
+        tv_nsec: passed % SECOND,
     };
     // SAFETY: the caller's, to be written to.
     unsafe { time.write(now) };
@@ -60,14 +62,11 @@ pub unsafe extern "C" fn clock_nanosleep(
 ) -> c_int {
     // SAFETY: the caller's, to be read.
     let wait = unsafe { wait.read() };
-    let wait = wait
-        .tv_sec
-        .saturating_mul(SECOND)
-        .saturating_add(wait.tv_nsec);
-    let until = match flags & TIMER_ABSTIME {
-        0 => NOW.load(Ordering::SeqCst).saturating_add(wait),
-        _ => wait,
+    let (seconds, of_passed) = match flags & TIMER_ABSTIME {
+        0 => (wait.tv_sec, PASSED.load(Ordering::SeqCst)),
+        _ => (wait.tv_sec.saturating_sub(*BEGINS), 0),
     };
-    NOW.fetch_max(until, Ordering::SeqCst);
+    let until = seconds.saturating_mul(SECOND).saturating_add(wait.tv_nsec);
+    PASSED.fetch_max(until.saturating_add(of_passed), Ordering::SeqCst);
     0
 }

@@ -134,10 +134,44 @@ fn delay(machine: &Machine, function: &str, subject: Option<Device>) {
     }
 }
 
+/// What a call under a fault does if the row has this key, in this order.
+const MISDEEDS: &[(&str, fn())] = &[
+    ("leave_child", || {
+        // SAFETY: the child makes system calls only, and does not return.
+        unsafe {
+            if libc::fork() == 0 {
+                libc::close(1);
+                libc::close(2);
+                libc::poll(std::ptr::null_mut(), 0, 10_000);
+                libc::_exit(0);
+            }
+        }
+    }),
+    ("hang", || {
+        loop {
+            thread::park();
+        }
+    }),
+    ("crash", || {
+        loop {
+            // The first one may end in a handler of the program's that then stands back.
+            // SAFETY: it takes a number.
+            unsafe { libc::raise(libc::SIGSEGV) };
+        }
+    }),
+    ("exit", || {
+        // SAFETY: it takes a number.
+        unsafe { libc::exit(0) }
+    }),
+    ("end_thread", || {
+        // SAFETY: it takes a number; what the thread holds stays as it is.
+        unsafe { libc::syscall(libc::SYS_exit, 0) };
+    }),
+];
+
 /// The code of the first `[[fault]]` row that this call falls under, that of [`FAULT_VARIABLE`] before
-/// those of the box. A row names functions (`function`, a pattern or several) and a `code`, or says
-/// `hang = true` for a call that does not come back, or has a list of `codes`, one for each GPU, 0 for
-/// none; it may name functions to `except`, one `gpu`, and the first (`from`) and the last (`until`)
+/// those of the box. A row names functions (`function`, a pattern or several) and a `code`, or one of the
+/// [`MISDEEDS`], or has a list of `codes`, one for each GPU, 0 for none; it may name functions to `except`, one `gpu`, and the first (`from`) and the last (`until`)
 /// call that fails.
 fn fault(
     machine: &Machine,
@@ -158,13 +192,13 @@ fn fault(
             && gpu.is_none_or(|gpu| subject.is_some_and(|s| s.gpu as i64 == gpu))
             && i64::from(call) >= integer(row, "from").unwrap_or(1)
             && i64::from(call) <= integer(row, "until").unwrap_or(i64::MAX);
-        if hit && row.get("hang").and_then(Value::as_bool) == Some(true) {
-            loop {
-                thread::park();
-            }
-        }
         if !hit {
             return None;
+        }
+        for (key, act) in MISDEEDS {
+            if row.get(*key).and_then(Value::as_bool) == Some(true) {
+                act();
+            }
         }
         match row.get("codes").and_then(Value::as_array) {
             Some(codes) => {
