@@ -66,6 +66,32 @@ pub fn sram<T>(context: &Context<T>, pick: fn(Sram) -> u64) -> Reading<Value> {
     Ok(pick(context.gpu.sram_errors()?).into())
 }
 
+/// Corrected errors in SRAM. Boards before Ampere, and older libraries, count them only as
+/// those of one memory among others.
+pub fn sram_corrected<T>(context: &Context<T>, period: u32) -> Reading<Value> {
+    const SRAM: u32 = 7;
+    let parts = match is_since_ampere(context) {
+        true => context.gpu.sram_errors(),
+        false => Err(Missing::FUNCTION_NOT_FOUND),
+    };
+    match parts {
+        Err(Missing::FUNCTION_NOT_FOUND) => errors(context, CORRECTED, period, SRAM),
+        parts if period == VOLATILE => Ok(parts?.volatileCor.into()),
+        parts => Ok(parts?.aggregateCor.into()),
+    }
+}
+
+/// A count in a report, where nvidia-smi shows none unless ECC is on, whatever NVML counts.
+pub fn if_enabled<T>(
+    context: &Context<T>,
+    count: impl FnOnce(&Context<T>) -> Reading<Value>,
+) -> Reading<Value> {
+    match context.gpu.ecc() {
+        Ok((true, _)) => count(context),
+        _ => Err(Missing::NotSupported),
+    }
+}
+
 /// Whether the board counts by cache and register file.
 pub fn is_before_turing<T>(context: &Context<T>) -> bool {
     context

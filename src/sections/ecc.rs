@@ -1,7 +1,9 @@
 //! Memory errors: modes and counts, in the layout of each generation.
 
 use super::row::{Row, group, line};
-use crate::facts::{ecc, memory};
+use crate::facts::{Context, ecc, memory};
+use crate::nvml::{Reading, Sram};
+use crate::value::Value;
 
 pub const ENCRYPTION: &[Row<()>] = &[group(
     "DRAM Encryption Mode",
@@ -61,33 +63,41 @@ pub const ECC: &[Row<()>] = &[
     .on(|context| context.gpu.architecture().is_ok()),
 ];
 
+fn errors(context: &Context<()>, kind: u32, period: u32, location: u32) -> Reading<Value> {
+    ecc::if_enabled(context, |context| {
+        ecc::errors(context, kind, period, location)
+    })
+}
+
+fn sram(context: &Context<()>, pick: fn(Sram) -> u64) -> Reading<Value> {
+    ecc::if_enabled(context, |context| ecc::sram(context, pick))
+}
+
 /// The rows of one error of one period on boards before Turing.
 macro_rules! by_location {
     ($error:expr, $period:expr) => {
         &[
             line("Device Memory", "device_memory", |context| {
-                ecc::errors(context, $error, $period, 2)
+                errors(context, $error, $period, 2)
             }),
             line("Register File", "register_file", |context| {
-                ecc::errors(context, $error, $period, 3)
+                errors(context, $error, $period, 3)
             }),
             line("L1 Cache", "l1_cache", |context| {
-                ecc::errors(context, $error, $period, 0)
+                errors(context, $error, $period, 0)
             }),
             line("L2 Cache", "l2_cache", |context| {
-                ecc::errors(context, $error, $period, 1)
+                errors(context, $error, $period, 1)
             }),
             line("Texture Memory", "texture_memory", |context| {
-                ecc::errors(context, $error, $period, 4)
+                errors(context, $error, $period, 4)
             }),
             line("Texture Shared", "texture_shm", |context| {
-                ecc::errors(context, $error, $period, 5)
+                errors(context, $error, $period, 5)
             }),
-            line("CBU", "cbu", |context| {
-                ecc::errors(context, $error, $period, 6)
-            }),
+            line("CBU", "cbu", |context| errors(context, $error, $period, 6)),
             line("Total", "total", |context| {
-                ecc::sum(context, $error, $period)
+                ecc::if_enabled(context, |context| ecc::sum(context, $error, $period))
             }),
         ]
     };
@@ -99,21 +109,23 @@ macro_rules! counts {
         &[
             group("Single Bit            ", "single_bit", by_location!(ecc::CORRECTED, $period)).on(ecc::is_before_turing),
             group("Double Bit            ", "double_bit", by_location!(ecc::UNCORRECTED, $period)).on(ecc::is_before_turing),
-            line("SRAM Correctable", "sram_correctable", |context| ecc::errors(context, ecc::CORRECTED, $period, 7))
-                .on(ecc::is_since_turing),
-            line("SRAM Uncorrectable", "sram_uncorrectable", |context| ecc::errors(context, ecc::UNCORRECTED, $period, 7))
+            line("SRAM Correctable", "sram_correctable", |context| {
+                ecc::if_enabled(context, |context| ecc::sram_corrected(context, $period))
+            })
+            .on(ecc::is_since_turing),
+            line("SRAM Uncorrectable", "sram_uncorrectable", |context| errors(context, ecc::UNCORRECTED, $period, 7))
                 .on(ecc::is_turing),
             line("SRAM Uncorrectable Parity", "sram_uncorrectable_parity", |context| {
-                ecc::sram(context, |errors| errors.$parity)
+                sram(context, |errors| errors.$parity)
             })
             .on(ecc::is_since_ampere),
             line("SRAM Uncorrectable SEC-DED", "sram_uncorrectable_secded", |context| {
-                ecc::sram(context, |errors| errors.$secded)
+                sram(context, |errors| errors.$secded)
             })
             .on(ecc::is_since_ampere),
-            line("DRAM Correctable", "dram_correctable", |context| ecc::errors(context, ecc::CORRECTED, $period, 2))
+            line("DRAM Correctable", "dram_correctable", |context| errors(context, ecc::CORRECTED, $period, 2))
                 .on(ecc::is_since_turing),
-            line("DRAM Uncorrectable", "dram_uncorrectable", |context| ecc::errors(context, ecc::UNCORRECTED, $period, 2))
+            line("DRAM Uncorrectable", "dram_uncorrectable", |context| errors(context, ecc::UNCORRECTED, $period, 2))
                 .on(ecc::is_since_turing),
             $($more)?
         ]
@@ -129,25 +141,25 @@ const AGGREGATE: &[Row<()>] = counts!(
     line(
         "SRAM Threshold Exceeded",
         "sram_threshold_exceeded",
-        ecc::threshold_exceeded
+        |context| ecc::if_enabled(context, ecc::threshold_exceeded)
     )
     .on(ecc::is_since_ampere)
 );
 
 const SOURCES: &[Row<()>] = &[
     line("SRAM L2", "sram_l2", |context| {
-        ecc::sram(context, |errors| errors.aggregateUncBucketL2)
+        sram(context, |errors| errors.aggregateUncBucketL2)
     }),
     line("SRAM SM", "sram_sm", |context| {
-        ecc::sram(context, |errors| errors.aggregateUncBucketSm)
+        sram(context, |errors| errors.aggregateUncBucketSm)
     }),
     line("SRAM Microcontroller", "sram_microcontroller", |context| {
-        ecc::sram(context, |errors| errors.aggregateUncBucketMcu)
+        sram(context, |errors| errors.aggregateUncBucketMcu)
     }),
     line("SRAM PCIE", "sram_pcie", |context| {
-        ecc::sram(context, |errors| errors.aggregateUncBucketPcie)
+        sram(context, |errors| errors.aggregateUncBucketPcie)
     }),
     line("SRAM Other", "sram_other", |context| {
-        ecc::sram(context, |errors| errors.aggregateUncBucketOther)
+        sram(context, |errors| errors.aggregateUncBucketOther)
     }),
 ];

@@ -482,6 +482,48 @@ fn a_total_is_of_the_locations_that_there_are_and_of_none_that_cannot_be_read() 
     assert_eq!(totals("\"error:NOT_SUPPORTED\""), ["Total : N/A"]);
 }
 
+/// The box `ecc-off` has counts on every GPU; ECC is on only on GPU 3.
+#[test]
+fn a_report_counts_no_errors_unless_ecc_is_enabled() {
+    const REPAIRS: [&str; 3] = ["Channel Repair", "TPC Repair", "Unrepairable"];
+    let counts = |gpu: &str, args: &[&str]| -> Vec<String> {
+        let text = stdout(&run("ecc-off", &[args, &["-i", gpu]].concat()));
+        let mut lines = text.lines().skip_while(|line| line.trim() != "ECC Errors");
+        lines.next();
+        lines
+            .take_while(|line| line.starts_with("     "))
+            .filter(|line| !REPAIRS.iter().any(|known| line.trim().starts_with(known)))
+            .filter_map(|line| Some(line.split_once(" : ")?.1.to_owned()))
+            .collect()
+    };
+    for args in [&["-q"][..], &["-q", "-d", "ECC"]] {
+        for (gpu, lines) in [(0, 16), (1, 16), (2, 16), (4, 8), (5, 8), (6, 32), (7, 32)] {
+            let expected = vec!["N/A"; lines];
+            assert_eq!(
+                counts(&gpu.to_string(), args),
+                expected,
+                "GPU {gpu} {args:?}"
+            );
+        }
+        let on = "22 5 6 11 55 44 7 8 33 77 Yes 1 2 3 4 5";
+        assert_eq!(counts("3", args).join(" "), on);
+    }
+    for gpu in ["0", "4", "6", "8"] {
+        let xml = report("ecc-off", &["-q", "-x", "-i", gpu]).expect("a report");
+        let (_, errors) = xml.split_once("<ecc_errors>").expect("errors");
+        let (errors, _) = errors.split_once("</ecc_errors>").expect("their end");
+        let mut texts = errors.split('>');
+        let counted = texts.any(|text| text.starts_with(|c: char| c.is_ascii_digit()));
+        assert!(!counted, "{errors}");
+    }
+    let fields = "ecc.errors.corrected.volatile.dram,ecc.errors.uncorrected.aggregate.total";
+    let asked = [&format!("--query-gpu={fields}"), "--format=csv,noheader"];
+    let shown = stdout(&run("ecc-off", &asked));
+    let (new, old) = ("11, 155\n", "202, 501\n");
+    let expected = [new, new, new, new, new, new, old, old, new, new].concat();
+    assert_eq!(shown, expected);
+}
+
 #[test]
 fn power_smoothing_has_shares_and_rates_of_whole_and_of_broken_numbers() {
     let text = "inherits = \"rich\"\n[gpu.0.field]\n256 = 56.789\n258 = 99.123456789012\n\
