@@ -1,5 +1,6 @@
 //! `pmon`: the processes on the GPUs, one line a process and sample.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -149,10 +150,12 @@ fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<
     contexts.sort_by_key(|process| process.as_ref().map_or(u64::MAX, pid));
     let since = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
     let loads = gpu.process_loads(since);
+    let loads = by_pid(loads.map(|loads| loads.into_iter().map(|load| (load.pid, load))));
     let protected = match of_memory {
         true => gpu.protected_memory_by_process(),
         false => Err(Missing::NO_DATA),
     };
+    let protected = by_pid(protected.map(Vec::into_iter));
     let processes = contexts.into_iter().filter_map(|process| {
         let process = match process {
             Ok(process) => process,
@@ -169,19 +172,22 @@ fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<
             kind: process.kind(),
             name,
             memory: process.context.memory,
-            protected: of(&protected, |(of, _)| *of == pid).map(|(_, bytes)| bytes),
-            load: of(&loads, |load| load.pid == pid),
+            protected: of(&protected, pid),
+            load: of(&loads, pid),
         }))
     });
     processes.collect()
 }
 
+/// A list by process; of several entries for one, the first counts.
+fn by_pid<T>(list: Reading<impl DoubleEndedIterator<Item = (u32, T)>>) -> Reading<HashMap<u32, T>> {
+    Ok(list?.rev().collect())
+}
+
 /// What a list says about a process.
-fn of<T: Copy>(list: &Reading<Vec<T>>, process: impl Fn(&&T) -> bool) -> Reading<T> {
-    match list {
-        Ok(list) => list.iter().find(process).copied().ok_or(Missing::NO_DATA),
-        Err(missing) => Err(*missing),
-    }
+fn of<T: Copy>(list: &Reading<HashMap<u32, T>>, pid: u32) -> Reading<T> {
+    let list = list.as_ref().map_err(|missing| *missing)?;
+    list.get(&pid).copied().ok_or(Missing::NO_DATA)
 }
 
 /// What follows the last slash: a path is cut to its end.
@@ -200,5 +206,14 @@ mod tests {
             let found = look_back(seconds(last), seconds(now), seconds(1));
             assert_eq!(found, seconds(from), "{last} {now}");
         }
+    }
+
+    #[test]
+    fn of_two_entries_for_a_process_the_first_counts() {
+        let list = by_pid(Ok(vec![(7, 'a'), (3, 'b'), (7, 'c')].into_iter()));
+        let found = [7, 3, 5].map(|pid| of(&list, pid));
+        assert_eq!(found, [Ok('a'), Ok('b'), Err(Missing::NO_DATA)]);
+        let unread = by_pid(Err::<std::vec::IntoIter<(u32, char)>, _>(Missing::TIMEOUT));
+        assert_eq!(of(&unread, 7), Err(Missing::TIMEOUT));
     }
 }

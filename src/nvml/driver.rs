@@ -1,5 +1,7 @@
 //! The driver: opened once, asked for GPUs by whatever name they are known.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use super::gpu::Gpu;
@@ -208,21 +210,28 @@ impl Driver {
     /// has to look at all of them.
     pub fn select(&self, identifiers: &str) -> Result<Vec<Gpu<'_>>, Unanswered> {
         let count = self.gpu_count().unwrap_or(0);
-        let mut gpus: Vec<Gpu> = Vec::new();
+        let all = OnceCell::new();
+        let mut gpus: BTreeMap<u32, Gpu> = BTreeMap::new();
         let named = identifiers.split(',').filter(|named| !named.is_empty());
         for identifier in named.map(str::trim_start) {
-            let found = match index(identifier).filter(|&index| index < count) {
-                Some(index) => Some(self.gpu(index)),
-                None => self.find(identifier, &gpus)?,
-            };
-            gpus.extend(found.filter(|gpu| gpus.iter().all(|other| other.index() != gpu.index())));
+            if let Some(index) = index(identifier).filter(|&index| index < count) {
+                gpus.entry(index).or_insert_with(|| self.gpu(index));
+            } else if let Some(gpu) = self.find(identifier, &gpus, &all)? {
+                gpus.entry(gpu.index()).or_insert(gpu);
+            }
         }
-        gpus.sort_by_key(Gpu::index);
-        Ok(gpus)
+        Ok(gpus.into_values().collect())
     }
 
     /// The GPU with this UUID, bus id or serial number, beside those found before.
-    fn find(&self, identifier: &str, before: &[Gpu]) -> Result<Option<Gpu<'_>>, Unanswered> {
+    /// `all` keeps every GPU once a name had to be looked up among them, so that a
+    /// list of many unknown names takes their handles once.
+    fn find<'d>(
+        &'d self,
+        identifier: &str,
+        before: &BTreeMap<u32, Gpu>,
+        all: &OnceCell<Vec<Gpu<'d>>>,
+    ) -> Result<Option<Gpu<'d>>, Unanswered> {
         let by = if identifier.starts_with("GPU-") {
             Some(function!(nvmlDeviceGetHandleByUUID))
         } else if identifier.contains(':') {
@@ -236,25 +245,27 @@ impl Driver {
         }
         if identifier.contains(':') && !is_bus_id(identifier) {
             // No bus id at all: the first GPU that is compared with it is named.
-            let compared = (0..self.gpu_count().unwrap_or(0))
-                .find(|index| before.iter().all(|gpu| gpu.index() != *index));
+            let compared =
+                (0..self.gpu_count().unwrap_or(0)).find(|index| !before.contains_key(index));
             return compared.map_or(Ok(None), |index| {
                 Err(Unanswered::of(&self.gpu(index), Missing::INVALID_ARGUMENT))
             });
         }
         let serial = !identifier.is_empty() && identifier.bytes().all(|b| b.is_ascii_digit());
         let mut unanswered = None;
-        for gpu in self.gpus().unwrap_or_default() {
+        for gpu in all.get_or_init(|| self.gpus().unwrap_or_default()) {
             let failure = match gpu.device() {
                 Ok(_) if serial => match gpu.serial() {
-                    Ok(serial) if serial == identifier => return Ok(Some(gpu)),
+                    Ok(serial) if serial == identifier => {
+                        return Ok(Some(Gpu::new(self.library, gpu.index(), gpu.device())));
+                    }
                     Ok(_) | Err(Missing::NotSupported) => None,
                     Err(missing) => Some(missing),
                 },
                 handle => handle.err(),
             };
             if let Some(missing) = failure {
-                unanswered.get_or_insert_with(|| Unanswered::of(&gpu, missing));
+                unanswered.get_or_insert_with(|| Unanswered::of(gpu, missing));
             }
         }
         unanswered.map_or(Ok(None), Err)

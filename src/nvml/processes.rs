@@ -18,14 +18,37 @@ impl Running {
     /// All processes of the lists of [`Gpu::process_lists`], each once, by MIG
     /// instances and id; a list that could not be read adds none.
     pub fn merge([compute, graphics, mps]: [Reading<Vec<Context>>; 3]) -> Vec<Self> {
-        let mut all = Vec::new();
-        add(&mut all, compute, |process| process.compute = true);
-        add(&mut all, graphics, |process| process.graphics = true);
-        add(&mut all, mps, |process| process.mps = true);
-        all.sort_by_key(|Self { context, .. }| {
-            (context.gpu_instance, context.compute_instance, context.pid)
+        let listed = |list: Reading<Vec<Context>>, [compute, graphics, mps]: [bool; 3]| {
+            let contexts = list.unwrap_or_default().into_iter();
+            contexts.map(move |context| Self {
+                context,
+                compute,
+                graphics,
+                mps,
+            })
+        };
+        let mut all: Vec<Self> = listed(compute, [true, false, false])
+            .chain(listed(graphics, [false, true, false]))
+            .chain(listed(mps, [false, false, true]))
+            .collect();
+        // The sort keeps the order of the lists, so that the first one's entry stays.
+        all.sort_by_key(Self::place);
+        all.dedup_by(|later, first| {
+            let same = later.place() == first.place();
+            if same {
+                first.compute |= later.compute;
+                first.graphics |= later.graphics;
+                first.mps |= later.mps;
+            }
+            same
         });
         all
+    }
+
+    /// MIG instances and id, which together are one process on a GPU.
+    fn place(&self) -> (Option<u32>, Option<u32>, u32) {
+        let context = &self.context;
+        (context.gpu_instance, context.compute_instance, context.pid)
     }
 
     /// C for compute, G for graphics, M for compute through MPS.
@@ -85,25 +108,66 @@ pub fn unread(lists: &[Reading<Vec<Context>>; 3]) -> Option<Missing> {
         .or_else(of_the_library)
 }
 
-fn add(all: &mut Vec<Running>, contexts: Reading<Vec<Context>>, mark: fn(&mut Running)) {
-    for context in contexts.unwrap_or_default() {
-        let place = all
-            .iter()
-            .position(|known| same(&known.context, &context))
-            .unwrap_or_else(|| {
-                all.push(Running {
-                    context,
-                    compute: false,
-                    graphics: false,
-                    mps: false,
-                });
-                all.len() - 1
-            });
-        mark(&mut all[place]);
-    }
-}
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
 
-fn same(one: &Context, other: &Context) -> bool {
-    (one.pid, one.gpu_instance, one.compute_instance)
-        == (other.pid, other.gpu_instance, other.compute_instance)
+    use super::*;
+
+    fn context(pid: u32, gpu_instance: Option<u32>, bytes: u64) -> Context {
+        Context {
+            pid,
+            memory: Ok(bytes),
+            gpu_instance,
+            compute_instance: None,
+        }
+    }
+
+    #[test]
+    fn a_process_of_several_lists_is_one_with_what_the_first_says() {
+        let lists = [
+            Ok(vec![
+                context(7, None, 1),
+                context(3, None, 2),
+                context(7, None, 3),
+            ]),
+            Ok(vec![context(3, None, 4), context(3, Some(1), 5)]),
+            Ok(vec![context(7, None, 6), context(9, None, 7)]),
+        ];
+        let merged: Vec<_> = Running::merge(lists)
+            .into_iter()
+            .map(|it| {
+                (
+                    it.context.gpu_instance,
+                    it.context.pid,
+                    it.context.memory,
+                    it.kind(),
+                )
+            })
+            .collect();
+        let expected = [
+            (None, 3, Ok(2), "C+G"),
+            (None, 7, Ok(1), "M+C"),
+            (None, 9, Ok(7), "M+C"),
+            (Some(1), 3, Ok(5), "G"),
+        ];
+        assert_eq!(merged, expected);
+        let unread = [
+            Err(Missing::TIMEOUT),
+            Err(Missing::TIMEOUT),
+            Ok(vec![context(1, None, 1)]),
+        ];
+        assert_eq!(Running::merge(unread).len(), 1);
+    }
+
+    #[test]
+    fn many_processes_take_no_time() {
+        const MANY: u32 = 300_000;
+        let list = || Ok((0..MANY).rev().map(|pid| context(pid, None, 0)).collect());
+        let began = Instant::now();
+        let merged = Running::merge([list(), list(), list()]);
+        // Comparing each with each would take minutes.
+        assert!(began.elapsed() < Duration::from_secs(20));
+        assert_eq!(merged.len(), MANY as usize);
+    }
 }

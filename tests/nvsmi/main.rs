@@ -19,6 +19,7 @@ mod modify;
 mod modify_faults;
 mod odd;
 mod report;
+mod scale;
 mod scarce;
 mod shell;
 mod steady;

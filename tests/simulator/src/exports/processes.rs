@@ -1,6 +1,10 @@
 //! The processes on a device, in each of the shapes that NVML has had for them.
 
-use std::ffi::{c_uint, c_ulonglong};
+use std::{
+    collections::HashMap,
+    ffi::{c_uint, c_ulonglong},
+    sync::OnceLock,
+};
 
 use nvml_wrapper_sys::bindings::*;
 use toml::Table;
@@ -10,7 +14,7 @@ use crate::{
         Answer, INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, put, put_list, put_versioned,
     },
     data,
-    machine::Gpu,
+    machine::{Gpu, Machine},
 };
 
 /// "No such instance", and the memory of a process for which NVML has no number.
@@ -69,9 +73,18 @@ pub fn of(gpu: &Gpu) -> Answer<Vec<Process>> {
         .collect())
 }
 
-/// Every process of a device, or none.
-pub fn all(gpu: Gpu) -> Vec<Process> {
-    of(&gpu).unwrap_or_default()
+/// What a process is called, on whichever GPU it is listed first. Nothing changes names, so they are
+/// collected once.
+pub fn name(machine: &'static Machine, pid: c_uint) -> Option<&'static [u8]> {
+    static NAMES: OnceLock<HashMap<c_uint, Vec<u8>>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        let mut names = HashMap::new();
+        for process in machine.gpus().flat_map(|gpu| of(&gpu).unwrap_or_default()) {
+            names.entry(process.pid).or_insert(process.name);
+        }
+        names
+    });
+    names.get(&pid).map(Vec::as_slice)
 }
 
 /// The processes of one of NVML's three lists: `C` compute, `G` graphics, `M` MPS.

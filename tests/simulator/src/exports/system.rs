@@ -115,10 +115,10 @@ system_calls! {
     }
 
     nvmlSystemGetProcessName(machine, pid: c_uint, name: *mut c_char, length: c_uint) {
-        let process = machine.gpus().flat_map(super::processes::all).find(|p| p.pid == pid).ok_or(NOT_FOUND)?;
+        let process = super::processes::name(machine, pid).ok_or(NOT_FOUND)?;
         // NVML cuts a name that does not fit.
-        let room = (length as usize).saturating_sub(1).min(process.name.len());
-        put_text(name, length, process.name.get(..room).unwrap_or_default())
+        let room = (length as usize).saturating_sub(1).min(process.len());
+        put_text(name, length, process.get(..room).unwrap_or_default())
     }
 
     nvmlSystemGetHicVersion(machine, count: *mut c_uint, entries: *mut nvmlHwbcEntry_t) {
