@@ -34,13 +34,14 @@ impl Value {
         Self::Whole(mebibytes(bytes).into())
     }
 
-    /// Milliwatts as watts.
+    /// Milliwatts as watts, with the precision that nvidia-smi has: 65535 mW are 65.54 W.
     pub fn watts(milliwatts: impl Into<f64>) -> Self {
-        Self::Hundredths(milliwatts.into() / 1000.0)
+        let watts = milliwatts.into() as f32 / 1000.0;
+        Self::Hundredths(watts.into())
     }
 
     /// Nanoseconds as whole microseconds.
-    pub fn microseconds(nanoseconds: i64) -> Self {
+    pub fn microseconds(nanoseconds: u64) -> Self {
         Self::Whole(i128::from(nanoseconds) / 1000)
     }
 }

@@ -23,6 +23,7 @@ mod sessions;
 mod summary;
 mod topo;
 mod version;
+mod vgpu;
 mod watching;
 
 use crate::cli::{Change, Command, Request, Subcommand};
@@ -50,7 +51,7 @@ pub static SUBCOMMANDS: &[&Subcommand] = &[
     &refused::CLOCKS,
     &sessions::ENCODERSESSIONS,
     &sessions::FBCSESSIONS,
-    &Subcommand::not_built("vgpu", "Virtual GPUs"),
+    &vgpu::VGPU,
     &mig::MIG,
     &refused::COMPUTE_POLICY,
     &refused::BOOST_SLIDER,

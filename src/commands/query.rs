@@ -50,7 +50,8 @@ fn query<T: 'static>(
     let format = Format::read(format.unwrap_or("csv"))?;
     let mut header = Vec::new();
     if format.header {
-        csv::header(&fields, &mut header);
+        let names = fields.iter().map(|field| (field.name(), field.unit));
+        csv::header(names, &mut header);
     }
     let sample = move |driver: &Driver, gpus: &[Gpu], time: &Time, out: &mut Vec<u8>| {
         let lines = each(gpus, |gpu| {
@@ -62,8 +63,10 @@ fn query<T: 'static>(
                     gpu,
                     item,
                 };
-                let values = fields.iter().map(|field| (field.get)(&context));
-                csv::row(&fields, values, format, &mut lines);
+                let values = fields
+                    .iter()
+                    .map(|field| ((field.get)(&context), field.unit));
+                csv::row(values, format, &mut lines);
             }
             lines
         });

@@ -2,6 +2,7 @@
 
 use jiff::ZonedDateTime as Time;
 
+use super::version::tool_version;
 use crate::nvml::{Driver, Gpu, MigDevice, Missing, Reading, Running, each, unread};
 use crate::render::summary::{Ecc, GpuLines, MigLines, ProcessLine, Summary, summary as render};
 use crate::value::date;
@@ -12,6 +13,7 @@ use crate::value::date;
 pub fn summary(driver: &Driver, gpus: &[Gpu], columns: usize, time: &Time, out: &mut Vec<u8>) {
     let mut summary = Summary {
         time: date(time),
+        tool_version: tool_version(driver),
         driver_version: driver.version(),
         cuda_version: driver.cuda_version(),
         gpus: Vec::new(),

@@ -4,21 +4,25 @@ use std::io::Write;
 
 use crate::nvml::{Driver, Missing, Reading};
 
+/// What nvidia-smi gives as its own version. Scripts take it for the driver's, so that
+/// it is the driver's; NVML's if the driver does not tell.
+pub fn tool_version(driver: &Driver) -> Reading<String> {
+    driver.version().or_else(|_| driver.library_version())
+}
+
 /// The versions of the tool that the driver would bring, of NVML, of the driver
 /// and of CUDA.
 pub fn version(driver: &Driver, out: &mut Vec<u8>) {
     let or_words = |reading: Reading<String>| {
         reading.unwrap_or_else(|missing: Missing| missing.words_or_not_available().to_owned())
     };
-    let driver_version = or_words(driver.version());
     let cuda = driver
         .cuda_version()
         .map(|(major, minor)| format!("{major}.{minor}"));
     for (label, value) in [
-        // Scripts take this line for the driver's version.
-        ("NVIDIA-SMI version ", driver_version.clone()),
+        ("NVIDIA-SMI version ", or_words(tool_version(driver))),
         ("NVML version       ", or_words(driver.library_version())),
-        ("DRIVER version     ", driver_version),
+        ("DRIVER version     ", or_words(driver.version())),
         ("CUDA Version       ", or_words(cuda)),
     ] {
         // Writing to memory does not fail.

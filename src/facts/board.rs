@@ -1,7 +1,7 @@
 //! What the board and its driver are.
 
 use super::facts;
-use super::words::{self, word};
+use super::words::{self, word, word_or};
 use crate::clock;
 use crate::nvml::{Missing, Reading};
 use crate::value::{Value, yes};
@@ -67,10 +67,10 @@ facts! {
         Err(_) => "N/A",
     }));
     /// What would bring a broken GPU back.
-    recovery_action(context) = word(
-        context.gpu.field_number(GET_GPU_RECOVERY_ACTION, 0)? as u32,
-        words::RECOVERY_ACTIONS,
-    );
+    recovery_action(context) = {
+        let action = context.gpu.field_number(GET_GPU_RECOVERY_ACTION, 0)?;
+        Ok(word_or(action as u32, words::RECOVERY_ACTIONS, "N/A"))
+    };
     /// CUDA compute capability.
     compute_capability(context) =
         context.gpu.compute_capability().map(|(major, minor)| format!("{major}.{minor}"));

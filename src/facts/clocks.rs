@@ -1,6 +1,6 @@
 //! Performance state, clocks in MHz, and why they are not higher.
 
-use super::words::{self, word};
+use super::words::{self, word_or};
 use super::{Context, facts};
 use crate::nvml::{Clock, Missing, Reading};
 use crate::value::{Value, active};
@@ -8,7 +8,7 @@ use crate::value::{Value, active};
 facts! {
     /// Performance state, P0 (fastest) to P15.
     performance_state(context) =
-        word(context.gpu.performance_state()?, words::PERFORMANCE_STATES);
+        Ok(word_or(context.gpu.performance_state()?, words::PERFORMANCE_STATES, "Unknown"));
     /// Graphics clock.
     graphics(context) = context.gpu.clock(Clock::Graphics);
     /// Clock of the streaming multiprocessors.
@@ -96,5 +96,6 @@ fn reason<T>(context: &Context<T>, bit: u64) -> Reading<Value> {
 }
 
 fn reason_time<T>(context: &Context<T>, which: usize) -> Reading<Value> {
-    context.gpu.clocks_reason_times()?[which].map(Value::microseconds)
+    let nanoseconds = context.gpu.clocks_reason_times()?[which]?;
+    Ok(Value::microseconds(nanoseconds.cast_unsigned()))
 }

@@ -1,6 +1,6 @@
 //! The NVLink fabric that the GPU is part of.
 
-use super::words::word;
+use super::words::{word, word_or};
 use super::{Context, facts};
 use crate::nvml::{Fabric, Missing, Reading};
 use crate::value::{Value, uuid};
@@ -41,7 +41,9 @@ facts! {
     /// UUID of the cluster.
     cluster_uuid(context) = registered(context, |fabric| Ok(uuid(fabric.cluster_uuid).into()));
     /// Health in one word.
-    health(context) = registered(context, |fabric| word(fabric.health_summary.into(), SUMMARIES));
+    health(context) = registered(context, |fabric| {
+        Ok(word_or(fabric.health_summary.into(), SUMMARIES, "N/A"))
+    });
     /// Whether the bandwidth is full or degraded.
     bandwidth(context) = flag(context, 0, ["Degraded", "Full"]);
     /// Whether a route is being repaired.
@@ -52,7 +54,9 @@ facts! {
     access_timeout_recovery(context) = flag(context, 6, TRUE_OR_FALSE);
     /// What is wrong with the configuration.
     misconfiguration(context) =
-        registered(context, |fabric| word(fabric.health_mask >> 8 & 15, MISCONFIGURATIONS));
+        registered(context, |fabric| {
+            Ok(word_or(fabric.health_mask >> 8 & 15, MISCONFIGURATIONS, "N/A"))
+        });
     /// NVML has no such flag; the real tool answers N/A on every board seen.
     partition_assigned(context) = context.gpu.fabric().map(|_| NOT_AVAILABLE);
 }

@@ -1,7 +1,7 @@
 //! How the GPU is set up, now and after the next reset or boot.
 
 use super::facts;
-use super::words::{self, word};
+use super::words::{self, word, word_or};
 use crate::nvml::Missing;
 use crate::value::{Value, enabled, yes};
 
@@ -15,7 +15,8 @@ facts! {
     /// Whether the driver keeps the GPU ready when nobody uses it.
     persistence(context) = context.gpu.persistence().map(enabled);
     /// How the GPU reaches system memory.
-    addressing(context) = word(context.gpu.addressing_mode()?, words::ADDRESSING_MODES);
+    addressing(context) =
+        Ok(word_or(context.gpu.addressing_mode()?, words::ADDRESSING_MODES, "Unknown"));
     /// Whether the driver keeps account of processes.
     accounting(context) = context.gpu.accounting().map(enabled);
     /// Of how many processes it can.

@@ -14,6 +14,9 @@ const DEFAULT_LIMIT: u32 = 189;
 const CURRENT_LIMIT: u32 = 190;
 const REQUESTED_LIMIT: u32 = 192;
 
+/// In milliwatts.
+const WATT: i64 = 1000;
+
 /// `NVML_POWER_SCOPE_*`.
 const GPU: u32 = 0;
 const MODULE: u32 = 1;
@@ -45,9 +48,9 @@ facts! {
     /// Draw; averaged over a second since Ampere.
     draw(context) = context.gpu.power_usage().map(Value::watts);
     /// Draw, averaged over a second.
-    average(context) = scoped(context, AVERAGE, GPU);
+    average(context) = draw_in(context, AVERAGE, GPU);
     /// Draw at this instant.
-    instant(context) = scoped(context, INSTANT, GPU);
+    instant(context) = draw_in(context, INSTANT, GPU);
     /// Limit that was asked for.
     limit(context) = context.gpu.power_limit().map(Value::watts);
     /// Limit in force, the lowest of all.
@@ -79,9 +82,9 @@ facts! {
     /// Draw of the memory at this instant.
     memory_instant(context) = scoped(context, INSTANT, MEMORY);
     /// Draw of the module, averaged over a second.
-    module_average(context) = scoped(context, AVERAGE, MODULE);
+    module_average(context) = draw_in(context, AVERAGE, MODULE);
     /// Draw of the module at this instant.
-    module_instant(context) = scoped(context, INSTANT, MODULE);
+    module_instant(context) = draw_in(context, INSTANT, MODULE);
     /// Limit of the module in force.
     module_current_limit(context) = scoped(context, CURRENT_LIMIT, MODULE);
     /// Limit of the module that was asked for.
@@ -99,9 +102,19 @@ fn scoped<T>(context: &Context<T>, field: u32, scope: u32) -> Reading<Value> {
     Ok(Value::watts(milliwatts as f64))
 }
 
+/// A draw; nvidia-smi has no less than a watt.
+fn draw_in<T>(context: &Context<T>, field: u32, scope: u32) -> Reading<Value> {
+    let milliwatts = context.gpu.field_number(field, scope)?;
+    Ok(Value::watts(milliwatts.max(WATT) as f64))
+}
+
 /// A field of the GPU; a driver that does not know it is asked by a question of its own.
 fn reported<T>(context: &Context<T>, field: u32) -> Reading<Value> {
-    match scoped(context, field, GPU) {
+    let watts = match field {
+        AVERAGE | INSTANT => draw_in(context, field, GPU),
+        _ => scoped(context, field, GPU),
+    };
+    match watts {
         Err(Missing::INVALID_ARGUMENT) => without_field(context, field).map(Value::watts),
         watts => watts,
     }

@@ -11,6 +11,11 @@ pub fn word(number: u32, words: &[&'static str]) -> Reading<Value> {
         .ok_or(Missing::UNKNOWN)
 }
 
+/// As [`word`], with nvidia-smi's word for a number that it does not know.
+pub fn word_or(number: u32, words: &[&'static str], unknown: &'static str) -> Value {
+    word(number, words).unwrap_or(Value::word(unknown))
+}
+
 /// `NVML_BRAND_*`.
 pub const BRANDS: &[&str] = &[
     "Unknown",

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::fields::Field;
 use crate::nvml::{Missing, Reading};
 use crate::value::{Unit, Value, printable};
 
@@ -37,26 +36,22 @@ impl Format {
 }
 
 /// The line that names the fields: `memory.used [MiB]`.
-pub fn header<T>(fields: &[&Field<T>], out: &mut Vec<u8>) {
-    let names = fields.iter().map(|field| match field.unit {
-        Unit::None => field.name().into(),
-        unit => format!("{} [{}]", field.name(), unit.sign()).into(),
+pub fn header(fields: impl Iterator<Item = (&'static str, Unit)>, out: &mut Vec<u8>) {
+    let names = fields.map(|(name, unit)| match unit {
+        Unit::None => name.into(),
+        unit => format!("{name} [{}]", unit.sign()).into(),
     });
     line(names, out);
 }
 
 /// One line about one thing.
-pub fn row<T>(
-    fields: &[&Field<T>],
-    values: impl Iterator<Item = Reading<Value>>,
+pub fn row(
+    values: impl Iterator<Item = (Reading<Value>, Unit)>,
     format: Format,
     out: &mut Vec<u8>,
 ) {
-    let cells = fields.iter().zip(values);
-    line(
-        cells.map(|(field, value)| cell(value, field.unit, format.units).into()),
-        out,
-    );
+    let cells = values.map(|(value, unit)| cell(value, unit, format.units).into());
+    line(cells, out);
 }
 
 /// A value with its unit, or the reason why there is none, in brackets.
@@ -70,25 +65,27 @@ pub(super) fn cell(reading: Reading<Value>, unit: Unit, units: bool) -> String {
     }
 }
 
-/// Writes one record. A field that holds a comma or a quote is quoted whole, the
-/// blank before it included: a blank before the quote would keep readers from
-/// seeing it.
+/// Writes one record with the bytes that nvidia-smi writes. Only a field that holds a
+/// comma is quoted, the blank before it included: a csv reader can then read it.
 pub fn line(cells: impl Iterator<Item = Cow<'static, str>>, out: &mut Vec<u8>) {
-    let cells: Vec<Cow<str>> = cells
-        .enumerate()
-        .map(|(place, cell)| {
-            if place == 0 {
-                cell
-            } else {
-                format!(" {cell}").into()
-            }
-        })
-        .collect();
+    let cells = cells.enumerate().map(|(place, cell)| {
+        let cell = if place == 0 {
+            cell
+        } else {
+            format!(" {cell}").into()
+        };
+        if !cell.contains(',') {
+            return cell;
+        }
+        format!("\"{}\"", cell.replace('"', "\"\"")).into()
+    });
+    let cells: Vec<Cow<str>> = cells.collect();
     // The csv crate writes a pair of quotes for a record without a character.
     if cells.iter().all(|cell| cell.is_empty()) {
         return out.push(b'\n');
     }
     let mut writer = csv::WriterBuilder::new()
+        .quote_style(csv::QuoteStyle::Never)
         .buffer_capacity(256)
         .from_writer(out);
     // Writing to memory does not fail.
@@ -113,9 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn what_would_break_a_line_is_quoted_whole() {
+    fn a_field_with_a_comma_is_quoted_whole() {
         assert_eq!(written(&["0", "a, b"]), "0,\" a, b\"\n");
-        assert_eq!(written(&["say \"hi\"", "1"]), "\"say \"\"hi\"\"\", 1\n");
+        assert_eq!(written(&["a \"b\", c"]), "\"a \"\"b\"\", c\"\n");
+    }
+
+    #[test]
+    fn a_quote_alone_quotes_nothing() {
+        assert_eq!(written(&["say \"hi\"", "\""]), "say \"hi\", \"\n");
     }
 
     #[test]

@@ -183,7 +183,7 @@ impl Scroll {
             stamps: [self.stamps.date.then(date), self.stamps.time.then(clock)],
             index: gpu.to_string(),
             command: match command {
-                Ok(name) => width::cell(&printable(name), COMMAND),
+                Ok(name) => width::cut(&printable(name), COMMAND),
                 Err(missing) => missing.words().to_owned(),
             },
         };

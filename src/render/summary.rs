@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::{frame, width};
+use super::frame;
+use super::width::{self, left};
 use crate::nvml::{Memory, Missing, Reading};
 use crate::value::{mebibytes, printable, whole_mebibytes};
 
@@ -12,6 +13,8 @@ use crate::value::{mebibytes, printable, whole_mebibytes};
 pub struct Summary {
     /// When it was taken, local time: `Mon Nov 30 23:43:58 2026`.
     pub time: String,
+    /// The version that nvidia-smi gives as its own.
+    pub tool_version: Reading<String>,
     /// The driver's version.
     pub driver_version: Reading<String>,
     /// The newest CUDA that the driver serves.
@@ -215,13 +218,17 @@ fn fitted<const N: usize>(cells: [String; N], widths: [usize; N]) -> Vec<String>
 }
 
 fn banner(summary: &Summary) -> String {
-    // The number behind NVIDIA-SMI is taken for the driver's by many scripts.
+    let tool = shown(&summary.tool_version);
     let driver = shown(&summary.driver_version);
     let cuda = text(&summary.cuda_version, |(major, minor)| {
         format!("{major}.{minor}")
     });
-    let banner =
-        format!(" NVIDIA-SMI {driver:<22} Driver Version: {driver:<14} CUDA Version: {cuda:<9}");
+    let banner = format!(
+        " NVIDIA-SMI {} Driver Version: {}     CUDA Version: {}",
+        left(&tool, 22),
+        left(&driver, 10),
+        left(&cuda, 9)
+    );
     width::cell(&banner, PROCESS_WIDTH)
 }
 
@@ -236,30 +243,39 @@ impl GpuLines {
             missing => inner(missing, |_| String::new()),
         };
         let power = inner(&self.power_usage, |milliwatts| {
-            format!("{:>4}W", milliwatts / 1000)
+            // As in the report, no less than a watt.
+            format!("{:>4}W", (milliwatts / 1000).max(1))
         });
         let limit = inner(&self.power_limit, |milliwatts| {
             format!("{:>4}W", milliwatts / 1000)
         });
         [
             format!(
-                " {:<4} {}   {:<4} \n{fan:<5} {temperature:<5}{state:<5}           {power:<5} / {limit:<5} \n{:41}",
-                format!("{:>3}", self.index),
-                width::left(&shown(&self.name), 27),
+                " {} {}   {:<4} \n{} {}{}           {} / {} \n{:41}",
+                left(&format!("{:>3}", self.index), 4),
+                left(&shown(&self.name), 27),
                 text(&self.persistence, |on| on_off(*on)),
+                left(&fan, 5),
+                left(&temperature, 5),
+                left(&state, 5),
+                left(&power, 5),
+                left(&limit, 5),
                 "",
             ),
             format!(
-                "   {:<16}{:>4} \n {:<22} \n{:24}",
-                shown(&self.bus_id),
+                "   {}{:>4} \n {} \n{:24}",
+                left(&shown(&self.bus_id), 16),
                 text(&self.display_active, |on| on_off(*on).trim_end().to_owned()),
-                memory_usage(self.handle, &self.memory),
+                left(&memory_usage(self.handle, &self.memory), 22),
                 "",
             ),
             format!(
-                " {:>20} \n    {:<6} {:>10} \n           {:>10} ",
-                text(&self.ecc, Ecc::cell),
-                inner(&self.utilization, |percent| format!("{percent:>3}%")),
+                " {} \n    {} {:>10} \n           {:>10} ",
+                width::right(&text(&self.ecc, Ecc::cell), 20),
+                left(
+                    &inner(&self.utilization, |percent| format!("{percent:>3}%")),
+                    6
+                ),
                 text(&self.compute_mode, |&mode| compute_mode(mode).to_owned()),
                 mig_mode(&self.mig),
             ),
@@ -280,33 +296,42 @@ impl Ecc {
 
 impl MigLines {
     fn cells(&self) -> [String; 4] {
-        let pair = |&(used, total): &(u64, u64)| {
-            format!(" {:>5}MiB / {:>5}MiB", mebibytes(used), mebibytes(total))
+        let pair = |reading, mebibytes: fn(u64) -> u64| {
+            let pair = text(reading, |&(used, total): &(u64, u64)| {
+                format!(" {:>5}MiB / {:>5}MiB", mebibytes(used), mebibytes(total))
+            });
+            left(&pair, 23)
         };
-        let id = |reading| text(reading, |id| format!("{id:>4}"));
-        let engine = |which: usize| text(&self.engines, |engines| format!("{:>3}", engines[which]));
+        let id = |reading| left(&text(reading, |id| format!("{id:>4}")), 4);
+        let engine = |which: usize| {
+            let count = text(&self.engines, |engines| format!("{:>3}", engines[which]));
+            left(&count, 4)
+        };
         [
             format!(
-                "{:<4}{:<4}{:<4} {:<4} \n{:18}",
-                format!("{:>3}", self.gpu),
+                "{}{}{} {} \n{:18}",
+                left(&format!("{:>3}", self.gpu), 4),
                 id(&self.gpu_instance),
                 id(&self.compute_instance),
-                text(&self.index, |index| format!("{index:>3}")),
+                left(&text(&self.index, |index| format!("{index:>3}")), 4),
                 "",
             ),
             format!(
-                "          {:<23} \n          {:<23} ",
-                text(&self.memory, pair),
-                text(&self.bar1, pair)
+                "          {} \n          {} ",
+                pair(&self.memory, mebibytes),
+                pair(&self.bar1, whole_mebibytes)
             ),
             format!(
-                "{:<4}  {:<5}\n{:11}",
-                text(&self.multiprocessors, |count| format!("{count:>3}")),
-                text(&self.errors, |count| format!("{count:>4}")),
+                "{}  {}\n{:11}",
+                left(
+                    &text(&self.multiprocessors, |count| format!("{count:>3}")),
+                    4
+                ),
+                left(&text(&self.errors, |count| format!("{count:>4}")), 5),
                 "",
             ),
             format!(
-                "{:<4}{:<4} {:<4} {:<4} {:<4}\n{:23}",
+                "{}{} {} {} {}\n{:23}",
                 engine(0),
                 engine(1),
                 engine(2),
@@ -320,19 +345,23 @@ impl MigLines {
 
 impl ProcessLine {
     fn cell(&self) -> String {
-        let instance = |id: Option<u32>| id.map_or("N/A".to_owned(), |id| format!("{id:>2} "));
+        let instance =
+            |id: Option<u32>| id.map_or("N/A".to_owned(), |id| left(&format!("{id:>2}"), 3));
         format!(
-            "{:>5}   {}  {} {:>15}{:>7}   {}{:>14} ",
+            "{:>5}   {}  {} {:>15}{:>7}   {}{} ",
             self.gpu,
             instance(self.gpu_instance),
             instance(self.compute_instance),
             text(&self.pid, u32::to_string),
             self.kind,
             width::left_end(&printable(&self.name), 32),
-            match self.memory {
-                Ok(bytes) => format!("{}MiB", whole_mebibytes(bytes)),
-                Err(missing) => format!("{:<8}", word(missing)),
-            },
+            width::right(
+                &match self.memory {
+                    Ok(bytes) => format!("{}MiB", whole_mebibytes(bytes)),
+                    Err(missing) => format!("{:<8}", word(missing)),
+                },
+                14
+            ),
         )
     }
 }
@@ -373,17 +402,19 @@ fn on_off(on: bool) -> String {
 fn memory_usage(handle: Reading<()>, memory: &Reading<Memory>) -> Cow<'static, str> {
     const WIDTH: usize = 22;
     if let Err(missing) = handle {
-        return width::left(missing.words(), WIDTH).into();
+        return left(missing.words(), WIDTH).into();
     }
     match memory {
-        Ok(memory) => format!(
-            " {:>6}MiB / {:>6}MiB",
-            mebibytes(memory.used),
-            mebibytes(memory.total)
-        )
-        .into(),
+        Ok(memory) => {
+            let pair = format!(
+                "{}MiB / {:>6}MiB",
+                mebibytes(memory.used),
+                mebibytes(memory.total)
+            );
+            format!(" {}", width::right(&pair, 21)).into()
+        }
         Err(Missing::NO_PERMISSION) => "                 N/A  ".into(),
-        Err(missing) => width::left(missing.words(), WIDTH).into(),
+        Err(missing) => left(missing.words(), WIDTH).into(),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Text by the places that it takes on a terminal, where a letter may take two.
 
-use std::borrow::Cow;
-
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What stands for the part that was cut off.
@@ -18,6 +16,12 @@ pub fn left(text: &str, width: usize) -> String {
     }
 }
 
+/// As [`left`], with the blanks in front.
+pub fn right(text: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(text.width());
+    format!("{:blanks$}{}", "", left(text, width - blanks))
+}
+
 /// As [`left`], with the beginning cut off what is longer.
 pub fn left_end(text: &str, width: usize) -> String {
     match text.width() {
@@ -29,17 +33,16 @@ pub fn left_end(text: &str, width: usize) -> String {
     }
 }
 
+/// So many places wide, as nvidia-smi cuts the names of processes: the end of what is
+/// longer is cut off without a mark.
+pub fn cut(text: &str, width: usize) -> String {
+    padded(beginning(text, width), width)
+}
+
 /// A cell of several lines, each of them so many places wide, so that no value,
 /// however long, bursts the frame.
 pub fn cell(text: &str, width: usize) -> String {
-    let lines: Vec<Cow<str>> = text
-        .split('\n')
-        .map(|line| match line.width() {
-            taken if taken == width => line.into(),
-            taken if taken < width => padded(line, width).into(),
-            _ => padded(beginning(line, width), width).into(),
-        })
-        .collect();
+    let lines: Vec<String> = text.split('\n').map(|line| left(line, width)).collect();
     lines.join("\n")
 }
 
@@ -102,10 +105,13 @@ mod tests {
             assert_eq!(left(text, 5), from_start, "{text}");
             assert_eq!(left_end(text, 5), from_end, "{text}");
         }
+        for (text, from_end) in [("", "     "), ("abc", "  abc"), ("abcdef", "ab...")] {
+            assert_eq!(right(text, 5), from_end, "{text}");
+        }
     }
 
     #[test]
     fn every_line_of_a_cell_takes_its_places() {
-        assert_eq!(cell("ab\nabcd\n用户", 3), "ab \nabc\n用 ");
+        assert_eq!(cell("ab\nabcde\n用户户", 4), "ab  \na...\n... ");
     }
 }
