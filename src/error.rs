@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use signal_hook::low_level::signal_name;
 
-use crate::nvml::{Missing, OpenError, Stuck, Unanswered};
+use crate::nvml::{Gpu, Missing, OpenError, Stuck, Unanswered};
+use crate::value::printable;
 
 /// The exit statuses of nvidia-smi; scripts tell failures apart by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +145,7 @@ impl Error {
             _ => {
                 let mut message = format!("Failed to initialize NVML: {}\n", summary(missing));
                 if let (Status::LibraryMismatch, Some(version)) = (status, library_version) {
-                    message += &format!("NVML library version: {version}\n");
+                    message += &format!("NVML library version: {}\n", printable(version));
                 }
                 message
             }
@@ -174,6 +175,11 @@ impl Error {
     /// A line that a subcommand refuses.
     pub fn refused(message: impl Into<String>) -> Self {
         Self::new(Status::InvalidArgument, message)
+    }
+
+    /// A `--dry-run` of nothing.
+    pub fn dry_run() -> Self {
+        Self::refused("--dry-run goes with an option that changes a GPU.\n")
     }
 
     /// A subcommand that could not do what it should.
@@ -233,9 +239,9 @@ impl Error {
     }
 
     /// A GPU that is to be changed, or that `-i` of a subcommand names, has no handle.
-    pub fn no_handle(index: u32, missing: Missing) -> Self {
-        let advice = advice(missing);
-        let message = format!("Unable to determine the device handle for GPU{index}: {advice}\n");
+    pub fn no_handle(gpu: &Gpu, missing: Missing) -> Self {
+        let (gpu, advice) = (name(gpu), advice(missing));
+        let message = format!("Unable to determine the device handle for GPU{gpu}: {advice}\n");
         Self::new(missing.into(), message)
     }
 
@@ -295,16 +301,16 @@ impl Error {
     }
 
     /// A GPU has no handle, under a list (`-L`).
-    pub fn list_handle(index: u32, missing: Missing) -> Self {
-        let advice = advice(missing);
-        let message = format!("Unable to determine the device handle for gpu {index}: {advice}\n");
+    pub fn list_handle(gpu: &Gpu, missing: Missing) -> Self {
+        let (gpu, advice) = (name(gpu), advice(missing));
+        let message = format!("Unable to determine the device handle for gpu {gpu}: {advice}\n");
         Self::new(missing.into(), message)
     }
 
     /// A GPU does not tell its name, under a list (`-L`).
-    pub fn list_name(bus_id: &str, missing: Missing) -> Self {
-        let words = summary(missing);
-        let message = format!("Unable to determine the product name for gpu {bus_id}: {words}\n");
+    pub fn list_name(gpu: &Gpu, missing: Missing) -> Self {
+        let (gpu, words) = (name(gpu), summary(missing));
+        let message = format!("Unable to determine the product name for gpu {gpu}: {words}\n");
         Self::new(missing.into(), message)
     }
 
@@ -324,14 +330,15 @@ impl Error {
 
     /// `-i` names a GPU that none of those that answer is, and one does not answer.
     pub fn unanswered(gpu: &Unanswered) -> Self {
-        let message = match &gpu.bus_id {
-            Some(bus_id) if gpu.missing == Missing::INVALID_ARGUMENT => format!(
-                "Problem with GPU {bus_id}: Invalid PCI bus id format. Try format [domain:]bus:device.function E.g. 0:2:0.0\n"
-            ),
-            Some(bus_id) => format!("Problem with GPU {bus_id}: {}\n", summary(gpu.missing)),
-            None => format!("Problem with GPU {}: {}\n", gpu.index, advice(gpu.missing)),
+        let what = match gpu.missing {
+            missing if gpu.no_handle => advice(missing),
+            Missing::INVALID_ARGUMENT => {
+                "Invalid PCI bus id format. Try format [domain:]bus:device.function E.g. 0:2:0.0"
+            }
+            missing => summary(missing),
         };
-        Self::new(Status::Other, message)
+        let name = printable(&gpu.name);
+        Self::new(Status::Other, format!("Problem with GPU {name}: {what}\n"))
     }
 
     /// There are no GPUs, or none of those that `-i` names.
@@ -458,6 +465,12 @@ impl Error {
 
 /// What nobody knows where the process that asks NVML was given up.
 const CHANGE: &str = "A change that was asked for may have been made or not.";
+
+/// A GPU in nvidia-smi's messages about handles: its short bus id, or its index
+/// where that is not known.
+fn name(gpu: &Gpu) -> String {
+    printable(&gpu.short_name()).into_owned()
+}
 
 /// Where to look when NVML does not come back.
 const KERNEL_LOG: &str =

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Where the kernel's file systems are.
@@ -11,6 +12,18 @@ pub struct Kernel {
     pub procfs: PathBuf,
     /// `/sys`.
     pub sysfs: PathBuf,
+    /// The major number of NVIDIA's device files.
+    pub major: u32,
+}
+
+/// Who has a GPU open.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Users {
+    /// The processes that were seen to.
+    pub pids: Vec<u32>,
+    /// Whether there may be others: processes that may not be looked into, or
+    /// that are outside of this container.
+    pub unseen: bool,
 }
 
 /// Ways to reset a PCI device, by the kernel's names for them.
@@ -46,13 +59,25 @@ impl Kernel {
         Self {
             procfs: "/proc".into(),
             sysfs: "/sys".into(),
+            major: 195,
         }
     }
 
-    /// The other processes that have `/dev/nvidiaN` open, whatever they do with it.
-    pub fn users(&self, minor: u32) -> io::Result<Vec<u32>> {
-        let file = PathBuf::from(format!("/dev/nvidia{minor}"));
-        let mut users = Vec::new();
+    /// The other processes that have the device file of this minor number open,
+    /// or that of any GPU where the number is not known. The path by which they
+    /// opened it does not matter: a container has its own.
+    pub fn users(&self, minor: Option<u32>) -> io::Result<Users> {
+        let is_gpu = |file: &fs::Metadata| {
+            let number = file.rdev();
+            let found = libc::minor(number);
+            file.file_type().is_char_device()
+                && libc::major(number) == self.major
+                && minor.map_or(found <= LAST_GPU, |minor| found == minor)
+        };
+        let mut users = Users {
+            unseen: !self.sees_all_processes(),
+            ..Users::default()
+        };
         for entry in fs::read_dir(&self.procfs)? {
             let entry = entry?;
             let pid = entry
@@ -62,12 +87,57 @@ impl Kernel {
             let Some(pid) = pid.filter(|&pid| pid != std::process::id()) else {
                 continue;
             };
-            if has_open(&entry.path().join("fd"), &file)? {
-                users.push(pid);
+            match has_open(&entry.path().join("fd"), is_gpu) {
+                Ok(true) => users.pids.push(pid),
+                Ok(false) => {}
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    users.unseen = true;
+                }
+                Err(error) => return Err(error),
             }
         }
-        users.sort_unstable();
+        users.pids.sort_unstable();
+        // What nobody has open is not open to a process that was not seen.
+        users.unseen &= self.is_open() != Some(false);
         Ok(users)
+    }
+
+    /// Whether `/proc` lists the processes of the whole machine.
+    fn sees_all_processes(&self) -> bool {
+        /// The number that the kernel gives to its first namespace of processes.
+        const FIRST: &str = "pid:[4026531836]";
+        fs::read_link(self.procfs.join("self/ns/pid"))
+            .is_ok_and(|namespace| namespace.as_os_str() == FIRST)
+    }
+
+    /// Whether any device file of the driver is open, by whomever: its uses but
+    /// for those by other modules.
+    fn is_open(&self) -> Option<bool> {
+        let module = self.sysfs.join("module/nvidia");
+        let uses = fs::read_to_string(module.join("refcnt")).ok()?;
+        let modules = fs::read_dir(module.join("holders")).map_or(0, Iterator::count);
+        Some(uses.trim().parse::<usize>().ok()? > modules)
+    }
+
+    /// What the driver's file about a GPU says, in the line that begins with `label`.
+    fn information(&self, bus_id: &str, label: &str) -> Option<String> {
+        let folder = self.procfs.join("driver/nvidia/gpus");
+        let file = folder.join(bus_id.to_lowercase()).join("information");
+        let text = fs::read_to_string(file).ok()?;
+        let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+        let (_, value) = lines.find(|(known, _)| known.trim() == label)?;
+        Some(value.trim().to_owned())
+    }
+
+    /// The minor number of a GPU's device file.
+    pub fn minor(&self, bus_id: &str) -> Option<u32> {
+        self.information(bus_id, "Device Minor")?.parse().ok()
+    }
+
+    /// A GPU's UUID; the driver does not know that of a GPU that nobody has used.
+    pub fn uuid(&self, bus_id: &str) -> Option<String> {
+        let uuid = self.information(bus_id, "GPU UUID")?;
+        (!uuid.contains('?')).then_some(uuid)
     }
 
     /// Whether the firmware shows its screen on the device, which makes it the
@@ -90,6 +160,10 @@ impl Kernel {
         let vendor = fs::read_to_string(device.join("vendor")).unwrap_or_default();
         if vendor.trim() != NVIDIA {
             return Some("the kernel has no NVIDIA device there".to_owned());
+        }
+        let driver = fs::read_link(device.join("driver"));
+        if !driver.is_ok_and(|driver| driver.ends_with("nvidia")) {
+            return Some("the device there does not have NVIDIA's driver".to_owned());
         }
         if !device.join("reset").exists() {
             return Some("the kernel has no way to reset it".to_owned());
@@ -150,9 +224,9 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     io::Write::write_all(&mut file, text.as_bytes())
 }
 
-/// Whether a process's folder of open files has a link to `file`. The process may
+/// Whether a process's folder of open files has one that `is_it`. The process may
 /// end meanwhile.
-fn has_open(folder: &Path, file: &Path) -> io::Result<bool> {
+fn has_open(folder: &Path, is_it: impl Fn(&fs::Metadata) -> bool) -> io::Result<bool> {
     let gone = |error: &io::Error| {
         error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)
     };
@@ -161,8 +235,11 @@ fn has_open(folder: &Path, file: &Path) -> io::Result<bool> {
         links => links?,
     };
     for link in links {
-        match link.and_then(|link| fs::read_link(link.path())) {
-            Ok(target) if target == file => return Ok(true),
+        // Whoever may read the link may look at the file, unless its file system
+        // refuses: a device file is on none that does.
+        let path = link.and_then(|link| fs::read_link(link.path()).map(|_| link.path()));
+        match path {
+            Ok(path) if fs::metadata(&path).is_ok_and(|file| is_it(&file)) => return Ok(true),
             Err(error) if !gone(&error) => return Err(error),
             _ => {}
         }
@@ -172,6 +249,9 @@ fn has_open(folder: &Path, file: &Path) -> io::Result<bool> {
 
 /// The vendor's id, as the kernel writes it.
 const NVIDIA: &str = "0x10de";
+
+/// The last minor number of a GPU; those beyond it are of the driver itself.
+const LAST_GPU: u32 = 253;
 
 /// "No such process".
 const ESRCH: i32 = 3;

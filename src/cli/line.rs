@@ -139,6 +139,9 @@ impl Line {
         checks.into_iter().try_for_each(|check| match *check {
             Check::Word(kind, status, message) => {
                 match self.faults.iter().find(|(fault, _)| *fault == kind) {
+                    Some((Fault::Unknown, words)) if *words == ["--dry-run"] => {
+                        Err(Error::dry_run())
+                    }
                     Some((_, words)) => Err(Error::new(status, fill(message, words))),
                     None => Ok(()),
                 }
@@ -182,6 +185,14 @@ impl Line {
         let words = self.known.iter().map(|option| option.word());
         let commands = words.filter(|word| !["help", "id", "dry-run"].contains(word));
         commands.filter(|word| self.has(word)).collect()
+    }
+
+    /// Whether the line has `--dry-run`, which goes with one of these options only.
+    pub fn dry_run(&self, changes: &[&str]) -> Result<bool, Error> {
+        match self.has("dry-run") {
+            true if !self.has_any(changes) => Err(Error::dry_run()),
+            given => Ok(given),
+        }
     }
 
     /// The value of an option; the last one counts.

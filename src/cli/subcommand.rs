@@ -127,6 +127,7 @@ impl Subcommand {
             (Ok(()), _) => {}
             (Err(complaint), Refuses::Tersely) => return Err(complaint),
             (Err(_), Refuses::WithUsage) if help => return Ok(usage(None)),
+            (Err(complaint), _) if complaint == Error::dry_run() => return Err(complaint),
             (Err(complaint), Refuses::WithUsage) => return Ok(usage(Some(complaint.to_string()))),
         }
         let lacks = match self.needs {
@@ -141,7 +142,7 @@ impl Subcommand {
         if lacks || help {
             return Ok(usage(None));
         }
-        if self.needs == Needs::OneCommand && line.count_beside(&[ID.word()]) > 1 {
+        if self.needs == Needs::OneCommand && line.count_beside(&[ID.word(), DRY_RUN.word()]) > 1 {
             let name = self.name;
             return Err(Error::refused(format!(
                 "One, and only one, {name} command allowed at a time\n"

@@ -1,8 +1,9 @@
 //! `conf-compute`: state and settings of confidential computing.
 
+use super::dry_run::{NOTHING_CHANGED, by_root, name, would_change};
 use super::present::{able, all_there, both, heading, named};
 use crate::cli::Takes::{Nothing, Wide};
-use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading};
@@ -30,6 +31,7 @@ pub static CONF_COMPUTE: Subcommand = Subcommand {
         opt("-gkr --get-key-rotation-threshold-info", Nothing, "", "When keys are rotated"),
         opt("-mgm --get-multigpu-mode", Nothing, "", "How several GPUs work together"),
         opt("-q --query-conf-compute", Nothing, "", "All of the state"),
+        DRY_RUN,
     ],
     refuses: Refuses::Tersely,
     needs: Needs::OneCommand,
@@ -105,6 +107,7 @@ const CPUS: &[&str] = &[
 const GPUS: &[&str] = &["None", "CC Capable"];
 const ENVIRONMENTS: &[&str] = &["UNAVAILABLE", "INTERNAL", "PRODUCTION"];
 const SWITCH: &[&str] = &["OFF", "ON"];
+const READY: &[&str] = &["Not Ready", "Ready"];
 const MULTI_GPU: &[&str] = &["None", "Protected PCIe"];
 
 fn word(words: &[&str], number: u32) -> String {
@@ -125,8 +128,7 @@ fn feature(driver: &Driver) -> Reading<String> {
 }
 
 fn ready(driver: &Driver) -> Reading<String> {
-    let words = &["Not Ready", "Ready"];
-    driver.cc_ready().map(|ready| word(words, ready))
+    driver.cc_ready().map(|ready| word(READY, ready))
 }
 
 fn multi_gpu(driver: &Driver) -> Reading<String> {
@@ -144,10 +146,14 @@ fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
 }
 
 fn confidential(line: &Line) -> anyhow::Result<()> {
+    let dry_run = line.dry_run(SETTINGS)?;
     let (option, value) = asked(line)?;
     let driver = begin::open()?;
     let gpus = begin::select(&driver, line.text("id"))?;
-    output::answer(|out| run(&driver, &gpus, option, value, out))
+    output::answer(|out| match dry_run {
+        true => rehearse(&driver, &gpus, option, value, out),
+        false => run(&driver, &gpus, option, value, out),
+    })
 }
 
 /// Answers one option, or makes its change.
@@ -208,6 +214,59 @@ fn run(
     }
     // The system answers without one of the GPUs, which the status tells of.
     all_there(gpus)
+}
+
+/// The options that change something.
+const SETTINGS: &[&str] = &[
+    "set-unprotected-mem-size",
+    "set-gpus-ready-state",
+    "set-key-rotation-max-attacker-advantage",
+];
+
+/// Tells what a setting would change.
+fn rehearse(
+    driver: &Driver,
+    gpus: &[Gpu],
+    option: &str,
+    value: u64,
+    out: &mut Vec<u8>,
+) -> Result<(), Error> {
+    all_there(gpus)?;
+    let capable = capable(gpus)?;
+    let tell = |subject, what: &str, now, wanted: &str| {
+        by_root()
+            .and_then(|()| would_change(what, now, wanted))
+            .map_err(|why| failed("set", subject, why))
+    };
+    match option {
+        "set-gpus-ready-state" => {
+            let wanted = word(READY, u32::from(value != 0));
+            let change = tell(
+                "GPUs Ready State",
+                "the GPUs Ready State",
+                ready(driver),
+                &wanted,
+            )?;
+            put(out, &format!("{change}.\n"));
+        }
+        "set-key-rotation-max-attacker-advantage" => {
+            let now = driver.cc_key_rotation().map(|now| now.to_string());
+            let (subject, wanted) = ("key max attacker advantage", value.to_string());
+            let change = tell(subject, "the key max attacker advantage", now, &wanted)?;
+            put(out, &format!("{change}.\n"));
+        }
+        _ => {
+            let kib = |size: u64| format!("{size} KiB");
+            let (subject, wanted) = ("Unprotected Memory Size", kib(value));
+            for gpu in capable {
+                let now = gpu.cc_memory().map(|size| kib(size.unprotectedMemSizeKib));
+                let change = tell(subject, "the Unprotected Memory Size", now, &wanted)?;
+                put(out, &format!("{change} for GPU {}.\n", name(gpu)));
+            }
+        }
+    }
+    put(out, NOTHING_CHANGED);
+    Ok(())
 }
 
 /// The GPUs whose architecture has it.

@@ -1,7 +1,8 @@
 //! `drain`: takes a GPU out of use, and back.
 
+use super::dry_run::{NOTHING_CHANGED, by_root, name, would_change};
 use crate::cli::Takes::{Long, Nothing, Text};
-use crate::cli::{Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::cli::{DRY_RUN, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Reading};
@@ -19,6 +20,7 @@ pub static DRAIN: Subcommand = Subcommand {
         opt("-q --query", Nothing, "", "Whether the GPU is being drained"),
         opt("-r --remove", Nothing, "", "Remove the drained GPU from the system"),
         opt("-d --discover", Nothing, "", "Find the GPUs that were removed"),
+        DRY_RUN,
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Command,
@@ -37,6 +39,7 @@ struct Asked {
     query: bool,
     remove: bool,
     discover: bool,
+    dry_run: bool,
 }
 
 impl Asked {
@@ -55,6 +58,7 @@ impl Asked {
             query: line.has("query"),
             remove: line.has("remove"),
             discover: line.has("discover"),
+            dry_run: line.dry_run(&["modify", "remove", "discover"])?,
         };
         if asked.place.is_none() && line.has_any(&["modify", "query", "remove"]) {
             return Err(Error::refused("Must specify -p with this option.\n"));
@@ -91,7 +95,7 @@ fn drain(line: &Line) -> anyhow::Result<()> {
 }
 
 /// Does what the line asks for, in the real tool's order, up to the first failure.
-/// What was done is told by `say` as it is done.
+/// What was done is told by `say` as it is done; a dry run tells what would be.
 fn run(driver: &Driver, asked: &Asked, mut say: impl FnMut(&str)) -> Result<(), Error> {
     let mut done = |step: Reading<String>, failed: &str| match step {
         Ok(text) => {
@@ -101,41 +105,61 @@ fn run(driver: &Driver, asked: &Asked, mut say: impl FnMut(&str)) -> Result<(), 
         // The real tool gives no reason here, and this status whatever it is.
         Err(_) => Err(Error::failed(failed)),
     };
+    let dry = asked.dry_run;
     if let Some(place) = asked.place {
         let (domain, bus, device) = place;
-        let gpu = format!("{domain:08X}:{bus:02X}:{device:02X}.0");
+        let mut gpu = format!("{domain:08X}:{bus:02X}:{device:02X}.0");
+        if dry && let Ok([known]) = driver.select(&gpu).as_deref() {
+            gpu = name(known);
+        }
+        let state = || {
+            driver
+                .is_draining(place)
+                .map(|state| word(state).to_owned())
+        };
         if let Some(wish) = asked.modify {
-            let text = format!(
-                "Successfully set GPU {gpu} drain state to: {}.\n",
-                word(wish)
-            );
-            let step = driver.set_draining(place, wish).map(|()| text);
+            let wanted = word(wish);
+            let step = match dry {
+                true => by_root()
+                    .and_then(|()| would_change("the drain state", state(), wanted))
+                    .map(|change| format!("{change} for GPU {gpu}.\n")),
+                false => driver
+                    .set_draining(place, wish)
+                    .map(|()| format!("Successfully set GPU {gpu} drain state to: {wanted}.\n")),
+            };
             done(step, "Failed to modify the GPU drain state.\n")?;
         }
         if asked.query {
-            let text = |state| {
-                format!(
-                    "The current drain state of GPU {gpu} is: {}.\n",
-                    word(state)
-                )
-            };
-            let step = driver.is_draining(place).map(text);
-            done(step, "Failed to query the GPU drain state.\n")?;
+            let text = |state| format!("The current drain state of GPU {gpu} is: {state}.\n");
+            done(state().map(text), "Failed to query the GPU drain state.\n")?;
         }
         if asked.remove {
-            let step = driver
-                .remove(place)
-                .map(|()| format!("GPU {gpu} successfully removed.\n"));
+            let step = match dry {
+                true => by_root().map(|()| format!("Would remove GPU {gpu} from the system.\n")),
+                false => driver
+                    .remove(place)
+                    .map(|()| format!("GPU {gpu} successfully removed.\n")),
+            };
             done(step, "Failed to remove the specified GPU.\n")?;
         }
     }
     if asked.discover {
-        let text = "Discovery completed successfully.  Any discovered GPUs will now appear in the enumeration list and device count.\n";
-        let step = driver.discover().map(|()| text.to_owned());
-        done(step, "Failed to perform a PCI discover for GPUs.\n")?;
+        let step = match dry {
+            true => by_root().map(|()| "Would look for GPUs that were removed.\n"),
+            false => driver.discover().map(|()| DISCOVERED),
+        };
+        done(
+            step.map(str::to_owned),
+            "Failed to perform a PCI discover for GPUs.\n",
+        )?;
+    }
+    if dry {
+        say(NOTHING_CHANGED);
     }
     Ok(())
 }
+
+const DISCOVERED: &str = "Discovery completed successfully.  Any discovered GPUs will now appear in the enumeration list and device count.\n";
 
 fn word(draining: bool) -> &'static str {
     ["not draining", "draining"][usize::from(draining)]

@@ -2,13 +2,15 @@
 
 use std::io::Write;
 
+use super::dry_run::{NOTHING_CHANGED, name, would_change};
 use super::present::{able, all_there, both, there};
 use crate::cli::Takes::{Long, Nothing};
-use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::error::{Error, Status};
 use crate::nvml::Gpu;
 use crate::output;
+use crate::render::put;
 
 /// `gpm`.
 #[rustfmt::skip]
@@ -20,6 +22,7 @@ pub static GPM: Subcommand = Subcommand {
         ID,
         opt("-g --get-stream-state", Nothing, "", "Show whether they stream"),
         opt("-s --set-stream-state", Long, "STATE", "0 ends the stream, 1 begins it"),
+        DRY_RUN,
     ],
     refuses: Refuses::Tersely,
     needs: Needs::OneCommand,
@@ -28,10 +31,12 @@ pub static GPM: Subcommand = Subcommand {
 
 /// Shows or changes whether they stream.
 fn gpm(line: &Line) -> anyhow::Result<()> {
+    let dry_run = line.dry_run(&["set-stream-state"])?;
     let state = line.exact("set-stream-state")?;
     let driver = begin::open()?;
     let gpus = begin::select(&driver, line.text("id"))?;
     output::answer(|out| match state {
+        Some(state) if dry_run => would_set(&gpus, state.cast_unsigned(), out),
         Some(state) => set(&gpus, state.cast_unsigned()),
         None => show(&gpus, out),
     })
@@ -46,6 +51,23 @@ fn set(gpus: &[Gpu], state: u32) -> Result<(), Error> {
             .map_err(|missing| Error::gpm_streaming("set", missing))?;
     }
     Ok(())
+}
+
+fn would_set(gpus: &[Gpu], state: u32, out: &mut Vec<u8>) -> Result<(), Error> {
+    all_there(gpus)?;
+    let wanted = streaming(state != 0);
+    for gpu in able(gpus, Gpu::has_gpm, NONE)? {
+        let now = gpu.gpm_streaming().map(|on| streaming(on).to_owned());
+        let change = would_change("the GPM stream state", now, wanted)
+            .map_err(|missing| Error::gpm_streaming("set", missing))?;
+        put(out, &format!("{change} for GPU {}.\n", name(gpu)));
+    }
+    put(out, NOTHING_CHANGED);
+    Ok(())
+}
+
+fn streaming(on: bool) -> &'static str {
+    ["DISABLED", "ENABLED"][usize::from(on)]
 }
 
 /// nvidia-smi tells of the first GPU alone. So do we while all agree; where they
@@ -73,7 +95,7 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
     let agree = states.iter().all(|(_, on)| *on == first);
     states.truncate(if agree { 1 } else { states.len() });
     for (gpu, on) in states {
-        let word = if on { "ENABLED" } else { "DISABLED" };
+        let word = streaming(on);
         let which = if agree {
             String::new()
         } else {

@@ -1,6 +1,7 @@
 //! `-t`: the LED of S-class units.
 
-use super::modify::{ALL_DONE, NOTHING_CHANGED};
+use super::dry_run::NOTHING_CHANGED;
+use super::modify::ALL_DONE;
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Missing, is_root};
 

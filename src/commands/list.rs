@@ -30,11 +30,10 @@ pub fn gpus(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
 
 fn gpu_lines(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
     gpu.device()
-        .map_err(|missing| Error::list_handle(gpu.index(), missing))?;
-    let name = gpu.name().map_err(|missing| {
-        let bus_id = gpu.pci().map(|pci| pci.short_bus_id).unwrap_or_default();
-        Error::list_name(&bus_id, missing)
-    })?;
+        .map_err(|missing| Error::list_handle(gpu, missing))?;
+    let name = gpu
+        .name()
+        .map_err(|missing| Error::list_name(gpu, missing))?;
     let uuid = shown(gpu.uuid());
     write(
         out,
@@ -71,6 +70,7 @@ pub fn excluded(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
         return write(out, format_args!("No excluded devices found.\n"));
     }
     for (index, (bus_id, uuid)) in excluded.iter().enumerate() {
+        let (bus_id, uuid) = (printable(bus_id), printable(uuid));
         write(
             out,
             format_args!("Excluded GPU {index}: {bus_id} (UUID: {uuid})\n"),

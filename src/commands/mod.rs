@@ -5,6 +5,7 @@ mod c2c;
 mod confidential;
 mod dmon;
 mod drain;
+mod dry_run;
 mod gpm;
 mod led;
 mod list;
@@ -178,7 +179,8 @@ fn reset(
     dry_run: bool,
 ) -> anyhow::Result<()> {
     let gpus = select(&driver, ids)?;
-    let facts: Vec<Facts> = modify::named(&gpus)?.iter().map(Facts::of).collect();
+    let facts: Result<Vec<Facts>, Error> = gpus.iter().map(|gpu| Facts::of(&driver, gpu)).collect();
+    let facts = facts?;
     let reset = Reset {
         method: modify::reset::method(kind)?,
         kernel: &Kernel::of_this_machine(),

@@ -9,6 +9,7 @@ mod table;
 
 use std::io;
 
+use super::dry_run::{NOTHING_CHANGED, index_and_bus_id, unread};
 use super::present::there;
 use crate::cli::{Change, Modify};
 use crate::error::{Error, Status};
@@ -26,8 +27,9 @@ pub fn named<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<Named<'g, 'd>>, Error> {
     gpus.iter()
         .map(|gpu| {
             there(gpu)?;
-            let pci = gpu.pci().map_err(|why| Error::pci_info(gpu.index(), why))?;
-            Ok((gpu, pci.bus_id))
+            let bus_id = gpu.bus_id();
+            let bus_id = bus_id.map_err(|why| Error::pci_info(gpu.index(), why))?;
+            Ok((gpu, printable(&bus_id).into_owned()))
         })
         .collect()
 }
@@ -38,6 +40,9 @@ pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<(
     let change = modify.change.as_ref().ok_or_else(Modify::nothing)?;
     let mut report = Report::new(output);
     if *change == Change::GetHostname {
+        if modify.dry_run {
+            return Err(Error::dry_run().into());
+        }
         return get_hostnames(&gpus, report);
     }
     let (row, wish) = match plan::plan(modify, change) {
@@ -47,7 +52,7 @@ pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<(
     let mut reboot = false;
     for (gpu, bus_id) in &gpus {
         let outcome = if modify.dry_run {
-            rehearse(row, gpu, bus_id, &wish)
+            rehearse(row, gpu, &index_and_bus_id(gpu.index(), bus_id), &wish)
         } else {
             make(row, gpu, bus_id, &wish)
         };
@@ -86,8 +91,6 @@ pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<(
 
 /// The last line of a change.
 pub const ALL_DONE: &str = "All done.\n";
-/// The last line of a dry run.
-pub const NOTHING_CHANGED: &str = "Nothing was changed.\n";
 const TERMINATING: &str = "Terminating early due to previous errors.";
 
 /// What was done to a GPU.
@@ -119,22 +122,22 @@ impl Refusal {
 }
 
 /// Why a GPU cannot be changed, or that it need not be.
-fn check(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Option<Done>, Refusal> {
+fn check(row: &Row, gpu: &Gpu, name: &str, wish: &Wish) -> Result<Option<Done>, Refusal> {
     if let Some(first) = &row.first {
         let now = (first.ask)(gpu).map_err(|why| {
             let sentence = match why {
                 Missing::NotSupported => first.unsupported,
                 Missing::Failed(_) => first.unreadable,
             };
-            Refusal::by_nvml(why, fill(sentence, bus_id, wish, &[("why", why.words())]))
+            Refusal::by_nvml(why, fill(sentence, name, wish, &[("why", why.words())]))
         })?;
         if now == wish.numbers[0] {
             return Ok(Some(Done::unchanged(
-                fill(first.already, bus_id, wish, &[]) + "\n",
+                fill(first.already, name, wish, &[]) + "\n",
             )));
         }
     }
-    (row.range)(gpu, wish)?;
+    (row.range)(gpu, name, wish)?;
     Ok(None)
 }
 
@@ -173,14 +176,6 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal
     }
 }
 
-/// What stands for a state that NVML did not tell.
-pub fn unread(why: Missing) -> String {
-    match why {
-        Missing::NotSupported => why.words_or_not_available().to_owned(),
-        Missing::Failed(_) => format!("unknown ({})", why.words()),
-    }
-}
-
 const NOT_PERSISTENT: &str = "\nWarning: persistence mode is disabled on device {gpu}. See the Known Issues section of the nvidia-smi(1) man page for more information. Run with [--help | -h] switch to get more information on how to enable persistence mode.\n";
 
 /// MIG mode, the only change that can wait.
@@ -214,19 +209,23 @@ fn refusal(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish, why: Missing) -> Ref
 }
 
 /// Says what would be done to a GPU, and does nothing.
-fn rehearse(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal> {
-    if let Some(done) = check(row, gpu, bus_id, wish)? {
+fn rehearse(row: &Row, gpu: &Gpu, name: &str, wish: &Wish) -> Result<Done, Refusal> {
+    if let Some(done) = check(row, gpu, name, wish)? {
         return Ok(done);
     }
     if !is_root() && !(row.free)(gpu) {
-        return Err(refusal(row, gpu, bus_id, wish, Missing::NO_PERMISSION));
+        return Err(refusal(row, gpu, name, wish, Missing::NO_PERMISSION));
     }
     if let Err(why) = (row.lookup)(gpu, wish) {
-        return Err(refusal(row, gpu, bus_id, wish, why));
+        return Err(refusal(row, gpu, name, wish, why));
     }
     let from = (row.now)(gpu, wish).unwrap_or_else(unread);
+    let sentence = match (row.already)(gpu, wish) {
+        Ok(true) => row.would_not,
+        _ => row.would,
+    };
     Ok(Done::unchanged(
-        fill(row.would, bus_id, wish, &[("from", &from)]) + "\n",
+        fill(sentence, name, wish, &[("from", &from)]) + "\n",
     ))
 }
 

@@ -4,11 +4,13 @@ use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field, if_any};
 
+use super::dry_run::NOTHING_CHANGED;
 use super::present::{Present, both, heading, named, tell};
 use crate::cli::Takes::{Long, Nothing, Text};
-use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
 use crate::render::put;
+use crate::value::printable;
 
 mod counters;
 mod modes;
@@ -45,6 +47,7 @@ pub static NVLINK: Subcommand = Subcommand {
         opt("-sLWidth --setLinkWidth", Text, "WIDTH", "Set the width of the links"),
         opt("-gLWidth --getLinkWidth", Nothing, "", "The width of the links"),
         opt("-info --info", Nothing, "", "What the GPU says of its links"),
+        DRY_RUN,
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Option,
@@ -101,11 +104,26 @@ const VIEWS: &[(&str, Kind, View)] = &[
 ];
 
 fn nvlink(line: &Line) -> anyhow::Result<()> {
+    let changes = VIEWS.iter().filter(|row| row.1 == Kind::Change);
+    let mut changes: Vec<&str> = changes.map(|row| row.0).collect();
+    changes.push("setBandwidthMode");
+    let dry_run = line.dry_run(&changes)?;
     let driver = begin::open()?;
-    output::as_it_happens(|say| run(&driver, line, say))
+    output::as_it_happens(|say| {
+        run(&driver, line, dry_run, say)?;
+        if dry_run {
+            say(NOTHING_CHANGED);
+        }
+        Ok(())
+    })
 }
 
-fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Error> {
+fn run(
+    driver: &Driver,
+    line: &Line,
+    dry_run: bool,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
     let views: Vec<_> = VIEWS.iter().filter(|row| line.has(row.0)).collect();
     let mode = line.text("setBandwidthMode");
@@ -125,7 +143,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
     }
     // These two are of the system, and the other options are passed over.
     if let Some(mode) = mode {
-        say(&set_bandwidth_mode(driver, mode)?);
+        say(&set_bandwidth_mode(driver, mode, dry_run)?);
         return Ok(());
     }
     if line.has("getBandwidthMode") {
@@ -135,7 +153,7 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
     let mut unread = Ok(());
     for gpu in gpus.iter() {
         // A GPU without NVLinks is passed over.
-        let links = match Links::of(gpu, line) {
+        let links = match Links::of(gpu, line, dry_run) {
             Ok(Some(links)) => links,
             Ok(None) => continue,
             Err(missing) => {
@@ -179,10 +197,12 @@ struct Links<'g, 'd> {
     only: Option<u32>,
     /// Whether each is up.
     up: Vec<Reading<i64>>,
+    /// Whether changes are only told.
+    dry_run: bool,
 }
 
 impl<'g, 'd> Links<'g, 'd> {
-    fn of(gpu: &'g Gpu<'d>, line: &Line) -> Reading<Option<Self>> {
+    fn of(gpu: &'g Gpu<'d>, line: &Line, dry_run: bool) -> Reading<Option<Self>> {
         let count = if_any(gpu.link_count())?;
         if count == 0 {
             return Ok(None);
@@ -194,6 +214,7 @@ impl<'g, 'd> Links<'g, 'd> {
                 .number("link")
                 .and_then(|link| u32::try_from(link).ok()),
             up: Vec::new(),
+            dry_run,
         };
         if VIEWS.iter().any(|(option, ..)| line.has(option)) {
             links.up = links.ask(field::NVLINK_GET_STATE);
@@ -348,7 +369,10 @@ fn remote_ids(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut unread = Ok(());
     for link in links.shown_up()? {
         match links.gpu.link_remote(link) {
-            Ok(remote) => put(out, &format!("\t Link {link}: {}\n", remote.bus_id)),
+            Ok(remote) => put(
+                out,
+                &format!("\t Link {link}: {}\n", printable(&remote.bus_id)),
+            ),
             Err(missing) => {
                 let failure = no_remote(&format!("link {link}"), missing);
                 if !failure.is_of_one_gpu() {
@@ -390,7 +414,7 @@ fn remote_links(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
             })?,
         };
         let told = match remote_links[link as usize] {
-            Ok(id) => format!("Remote Device {}: Link {id}", remote.bus_id),
+            Ok(id) => format!("Remote Device {}: Link {id}", printable(&remote.bus_id)),
             Err(missing) => missing.words().to_owned(),
         };
         put(out, &format!("\t Link {link}: {told}\n"));

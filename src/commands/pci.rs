@@ -4,9 +4,10 @@ use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
+use super::dry_run::{NOTHING_CHANGED, name};
 use super::present::{Present, both, heading};
 use crate::cli::Takes::Nothing;
-use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
+use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
 use crate::render::put;
 
@@ -21,6 +22,7 @@ pub static PCI: Subcommand = Subcommand {
         opt("-gErrCnt --getErrorCounters", Nothing, "", "The error counters"),
         opt("-cErrCnt --clearErrorCounters", Nothing, "", "Set the error counters to zero"),
         opt("-gCnt --getCounters", Nothing, "", "The bytes sent and received"),
+        DRY_RUN,
     ],
     refuses: Refuses::Tersely,
     needs: Needs::Option,
@@ -57,11 +59,17 @@ const BYTES: &[(&str, u32)] = &[
 const LANES: u32 = 13;
 
 fn pci(line: &Line) -> anyhow::Result<()> {
+    let dry_run = line.dry_run(&["clearErrorCounters"])?;
     let driver = begin::open()?;
-    output::as_it_happens(|say| run(&driver, line, say))
+    output::as_it_happens(|say| run(&driver, line, dry_run, say))
 }
 
-fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Error> {
+fn run(
+    driver: &Driver,
+    line: &Line,
+    dry_run: bool,
+    say: &mut dyn FnMut(&str),
+) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
     if line.has("clearErrorCounters") {
         // Nothing is cleared without one of the GPUs.
@@ -82,11 +90,19 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
             told = both(told, counters(gpu, BYTES, &mut out));
         }
         let cleared = match line.has("clearErrorCounters") {
+            true if dry_run => {
+                let would = format!("Would clear all error counters for GPU {}.\n", name(gpu));
+                put(&mut out, &would);
+                Ok(())
+            }
             true => clear(gpu, &mut out),
             false => Ok(()),
         };
         say(&String::from_utf8_lossy(&out));
         cleared?;
+    }
+    if dry_run {
+        say(NOTHING_CHANGED);
     }
     both(told, gpus.none_left_out())
 }

@@ -4,7 +4,8 @@
 pub mod profiles;
 pub mod smoothing;
 
-use crate::commands::modify::{NOTHING_CHANGED, Named, unread};
+use crate::commands::dry_run::{NOTHING_CHANGED, index_and_bus_id, unread};
+use crate::commands::modify::Named;
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, is_root};
 
@@ -40,16 +41,20 @@ impl Change<'_> {
                 true => Ok(()),
                 false => (self.set)(gpu),
             };
+            let name = match dry_run {
+                true => index_and_bus_id(gpu.index(), bus_id),
+                false => bus_id.clone(),
+            };
             outcome.map_err(|why| {
-                let what = format!("Unable to {} for GPU {bus_id}", self.wish);
+                let what = format!("Unable to {} for GPU {name}", self.wish);
                 failed(why, &what, self.unsupported)
             })?;
             say(&match dry_run {
                 true => {
                     let now = (self.now)(gpu).unwrap_or_else(unread);
-                    format!("Would {} for GPU {bus_id}; now {now}.\n", self.wish)
+                    format!("Would {} for GPU {name}; now {now}.\n", self.wish)
                 }
-                false => format!("{} for GPU {bus_id}.\n", self.done),
+                false => format!("{} for GPU {name}.\n", self.done),
             });
         }
         Ok(())

@@ -70,7 +70,7 @@ pub fn tell(failure: &Error, out: &mut Vec<u8>) -> Result<(), Error> {
 /// Refuses to do without a GPU.
 pub fn there(gpu: &Gpu) -> Result<(), Error> {
     let handle = gpu.device().map(drop);
-    handle.map_err(|why| Error::no_handle(gpu.index(), why))
+    handle.map_err(|why| Error::no_handle(gpu, why))
 }
 
 /// Refuses to do without one of the GPUs; each that is not there is told of.

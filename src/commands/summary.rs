@@ -39,7 +39,7 @@ fn gpu_lines(gpu: &Gpu) -> GpuLines {
         index: gpu.index(),
         name: gpu.name(),
         persistence: gpu.persistence(),
-        bus_id: gpu.pci().map(|pci| pci.bus_id),
+        bus_id: gpu.bus_id(),
         display_active: gpu.display_active(),
         ecc: ecc(gpu),
         fan_speed: gpu.fan_speed(),

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use crate::nvml::{Driver, Missing, Reading};
+use crate::nvml::{Driver, Reading};
+use crate::value::printable;
 
 /// What nvidia-smi gives as its own version. Scripts take it for the driver's, so that
 /// it is the driver's; NVML's if the driver does not tell.
@@ -13,8 +14,9 @@ pub fn tool_version(driver: &Driver) -> Reading<String> {
 /// The versions of the tool that the driver would bring, of NVML, of the driver
 /// and of CUDA.
 pub fn version(driver: &Driver, out: &mut Vec<u8>) {
-    let or_words = |reading: Reading<String>| {
-        reading.unwrap_or_else(|missing: Missing| missing.words_or_not_available().to_owned())
+    let or_words = |reading: Reading<String>| match reading {
+        Ok(text) => printable(&text).into_owned(),
+        Err(missing) => missing.words_or_not_available().to_owned(),
     };
     let cuda = driver
         .cuda_version()

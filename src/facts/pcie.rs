@@ -13,7 +13,7 @@ const INBOUND_ATOMICS: u32 = 229;
 
 facts! {
     /// Address: domain:bus:device.function, hex.
-    bus_id(context) = context.gpu.pci().map(|pci| pci.bus_id);
+    bus_id(context) = context.gpu.bus_id();
     /// Domain.
     domain(context) = context.gpu.pci().map(|pci| Value::Hex(pci.domain.into(), 4));
     /// Bus.

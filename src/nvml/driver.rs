@@ -45,10 +45,10 @@ pub enum OpenError {
 /// A GPU that does not tell whether it is the one that is looked for.
 #[derive(Debug)]
 pub struct Unanswered {
-    /// Its index.
-    pub index: u32,
-    /// Its PCI bus id, four digits of domain, where it tells that.
-    pub bus_id: Option<String>,
+    /// Its PCI bus id, four digits of domain, or its index where that is not known.
+    pub name: String,
+    /// Whether NVML gives no handle for it.
+    pub no_handle: bool,
     /// What NVML says of it; `INVALID_ARGUMENT` of what is no bus id.
     pub missing: Missing,
 }
@@ -56,8 +56,8 @@ pub struct Unanswered {
 impl Unanswered {
     fn of(gpu: &Gpu, missing: Missing) -> Self {
         Self {
-            index: gpu.index(),
-            bus_id: gpu.pci().ok().map(|pci| pci.short_bus_id),
+            name: gpu.short_name(),
+            no_handle: gpu.device().is_err(),
             missing,
         }
     }
@@ -254,6 +254,9 @@ impl Driver {
         let serial = !identifier.is_empty() && identifier.bytes().all(|b| b.is_ascii_digit());
         let mut unanswered = None;
         for gpu in all.get_or_init(|| self.gpus().unwrap_or_default()) {
+            if gpu.device().is_err() && gpu.bus_id().is_ok_and(|id| same_place(&id, identifier)) {
+                return Ok(Some(Gpu::new(self.library, gpu.index(), gpu.device())));
+            }
             let failure = match gpu.device() {
                 Ok(_) if serial => match gpu.serial() {
                     Ok(serial) if serial == identifier => {
@@ -278,6 +281,22 @@ fn is_bus_id(text: &str) -> bool {
     let mut parts = text.split([':', '.']);
     let digits = |part: &str| part.starts_with(|first: char| first.is_ascii_hexdigit());
     (0..3).all(|_| parts.next().is_some_and(digits))
+}
+
+/// Whether two bus ids are of one place, whatever the case and the width of
+/// their numbers; without a domain it is 0.
+fn same_place(one: &str, two: &str) -> bool {
+    let numbers = |text: &str| {
+        let place = text.split_once('.').map_or(text, |(place, _)| place);
+        let parts = place.split(':').map(|part| u32::from_str_radix(part, 16));
+        let mut parts = parts.collect::<Result<Vec<u32>, _>>().ok()?;
+        if parts.len() == 2 {
+            parts.insert(0, 0);
+        }
+        (parts.len() == 3).then_some(parts)
+    };
+    let place = numbers(one);
+    place.is_some() && place == numbers(two)
 }
 
 /// A number as C's `strtoul` reads it: decimal, 0x hex, 0 octal, with an
@@ -306,7 +325,7 @@ fn short_version(version: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{index, is_bus_id, short_version};
+    use super::{index, is_bus_id, same_place, short_version};
 
     #[test]
     fn indices_are_read_as_c_reads_them() {
@@ -332,6 +351,16 @@ mod tests {
         }
         for text in ["3b:00", "0:0", "x:y", "a:b", ":", "x:y:z.0"] {
             assert!(!is_bus_id(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_place_has_many_spellings() {
+        for text in ["0000:5D:00.0", "0:5d:0", "5d:0.0", "00000000:5d:00.0"] {
+            assert!(same_place("00000000:5D:00.0", text), "{text}");
+        }
+        for text in ["0000:5E:00.0", "1:5d:0.0", "5d", "", "GPU-5d", "x:5d:0.0"] {
+            assert!(!same_place("00000000:5D:00.0", text), "{text}");
         }
     }
 

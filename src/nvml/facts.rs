@@ -24,6 +24,15 @@ pub struct Pci {
     pub short_bus_id: String,
 }
 
+impl Pci {
+    /// The kernel's name of the device, a folder in `/sys/bus/pci/devices`:
+    /// `0000:5d:00.0`.
+    pub fn kernel_name(&self) -> String {
+        let (domain, bus, device) = (self.domain, self.bus, self.device);
+        format!("{domain:04x}:{bus:02x}:{device:02x}.0")
+    }
+}
+
 impl From<nvmlPciInfo_t> for Pci {
     fn from(pci: nvmlPciInfo_t) -> Self {
         Self {

@@ -25,6 +25,8 @@ pub struct Gpu<'d> {
     lasting: Lasting,
     moving: Moving,
     pub(super) report: super::report::Report,
+    /// What [`Gpu::bus_id`] has found for a GPU without a handle.
+    pub(super) left_over: OnceLock<Option<String>>,
 }
 
 impl<'d> Gpu<'d> {
@@ -40,6 +42,7 @@ impl<'d> Gpu<'d> {
             lasting: Lasting::default(),
             moving: Moving::default(),
             report: Default::default(),
+            left_over: OnceLock::new(),
         }
     }
 
@@ -78,6 +81,16 @@ impl<'d> Gpu<'d> {
     /// The GPU at this `index`, `nvmlDeviceGetHandleByIndex`.
     pub fn at(library: &'static Library, index: u32) -> Self {
         Self::new(library, index, raw::handle(library, index))
+    }
+
+    /// How many GPUs there are, `nvmlDeviceGetCount_v2`.
+    pub(super) fn gpu_count(&self) -> Reading<u32> {
+        raw::system::get(function!(nvmlDeviceGetCount_v2), self.library)
+    }
+
+    /// Another GPU of the machine.
+    pub(super) fn neighbour(&self, index: u32) -> Gpu<'d> {
+        Self::at(self.library, index)
     }
 
     /// Forgets what may have changed and what could not be read, so that it is

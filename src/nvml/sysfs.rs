@@ -18,14 +18,25 @@ impl Sysfs {
 
     /// Where a PCI device is.
     pub fn place(&self, pci: &Pci) -> Option<Place> {
-        let Pci {
-            domain,
-            bus,
-            device,
-            ..
-        } = pci;
-        let name = format!("{domain:04x}:{bus:02x}:{device:02x}.0");
-        self.place_at(&self.0.join("bus/pci/devices").join(name))
+        self.place_at(&self.devices().join(pci.kernel_name()))
+    }
+
+    fn devices(&self) -> PathBuf {
+        self.0.join("bus/pci/devices")
+    }
+
+    /// The GPUs that NVIDIA's driver has, by their names in `bus/pci/devices`:
+    /// those on loan to a virtual machine have another driver.
+    pub fn gpus(&self) -> Vec<String> {
+        const DISPLAY_CLASS: &str = "0x03";
+        let is_gpu = |name: &String| {
+            let device = self.devices().join(name);
+            let driver = fs::read_link(device.join("driver"));
+            let class = fs::read_to_string(device.join("class"));
+            driver.is_ok_and(|driver| driver.ends_with("nvidia"))
+                && class.is_ok_and(|class| class.starts_with(DISPLAY_CLASS))
+        };
+        names(&self.devices()).into_iter().filter(is_gpu).collect()
     }
 
     /// InfiniBand and RoCE cards, by name. nvidia-smi knows those of NVIDIA's own

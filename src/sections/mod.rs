@@ -229,7 +229,7 @@ impl Selection {
     }
 
     /// What all GPUs have to say, each with its bus id, or with its index where
-    /// NVML does not tell that. They are asked side by side: NVML makes some
+    /// that is not known. They are asked side by side: NVML makes some
     /// questions wait, and each GPU for itself.
     pub fn build_all(
         &self,
@@ -244,8 +244,7 @@ impl Selection {
                 gpu,
                 item: &(),
             };
-            let bus_id = gpu.pci().map(|pci| pci.bus_id);
-            let id = bus_id.unwrap_or_else(|_| gpu.index().to_string());
+            let id = gpu.bus_id().unwrap_or_else(|_| gpu.index().to_string());
             (id, self.build(&context))
         })
     }

@@ -365,6 +365,98 @@ fn a_gpu_that_answers_nothing_is_no_success() {
     }
 }
 
+/// Where the kernel knows which GPU is meant, it is named by its address, as nvidia-smi names it.
+#[test]
+fn a_gpu_without_a_handle_has_the_address_that_is_left() {
+    if !simulator::can_replace_sysfs() {
+        println!("left out: /sys cannot be replaced here");
+        return;
+    }
+    const LOST: &str = "GPU is lost.  Reboot the system to recover this GPU\n\n";
+    let lost = |name: &str, of: &str, gpus: &[u32], more: &str| {
+        let path = crate::common::scratch(&format!("address-{name}.toml"));
+        let mut text = format!("about = \"{name}\"\ninherits = \"{of}\"\n{more}");
+        for gpu in gpus {
+            text += &format!(
+                "[[fault]]\nfunction = \"nvmlDeviceGetHandle*\"\ngpu = {gpu}\ncode = \"GPU_IS_LOST\"\n"
+            );
+        }
+        std::fs::write(&path, text).expect("a file of our own");
+        path.display().to_string()
+    };
+    let one = lost("one", "h100x8-nics", &[3], "");
+    for (args, told) in [
+        (
+            &["-L"][..],
+            format!("Unable to determine the device handle for gpu 0000:5D:00.0: {LOST}"),
+        ),
+        (
+            &["nvlink", "-s"],
+            format!("Unable to determine the device handle for GPU0000:5D:00.0: {LOST}"),
+        ),
+        (
+            &["-pm", "0"],
+            format!("Unable to determine the device handle for GPU0000:5D:00.0: {LOST}"),
+        ),
+        (
+            &["-i", "nothing"],
+            format!("Problem with GPU 0000:5D:00.0: {LOST}"),
+        ),
+        (
+            &[],
+            "|   3  ERR!                          ERR! |   00000000:5D:00.0ERR! |".to_owned(),
+        ),
+        (
+            &["--query-gpu=index,gpu_bus_id,name", "--format=csv"],
+            "\n3, 00000000:5D:00.0, [GPU is lost]\n".to_owned(),
+        ),
+        (&["-q"], "\nGPU 00000000:5D:00.0\n".to_owned()),
+        (
+            &["-q", "-x"],
+            "\n\t<gpu id=\"00000000:5D:00.0\">\n".to_owned(),
+        ),
+        (
+            &["-i", "0:5d:0", "--query-gpu=index", "--format=csv,noheader"],
+            "3\n".to_owned(),
+        ),
+    ] {
+        let output = run(&one, args);
+        let shown = stdout(&output);
+        assert!(shown.contains(&told), "{args:?}\n{shown}");
+        let status = if args.contains(&"nothing") { 255 } else { 15 };
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
+    }
+    // Two are lost; or the kernel tells of another machine, or of a GPU that NVML does not count.
+    let other_machine = "[gpu.0]\npci.bus_id = \"00000000:77:00.0\"\n";
+    let one_more = "[[sysfs.device]]\npath = \"pci0000:e0/0000:e1:00.0\"\nnode = 1\n";
+    for simulated in [
+        lost("two", "h100x8-nics", &[3, 5], ""),
+        lost("other", "h100x8-nics", &[3], other_machine),
+        lost("more", "resettable", &[2], one_more),
+    ] {
+        let shown = stdout(&run(&simulated, &["-L"]));
+        let index = if simulated.contains("more") { 2 } else { 3 };
+        let told = format!("Unable to determine the device handle for gpu {index}: {LOST}");
+        assert!(shown.contains(&told), "{shown}");
+    }
+}
+
+/// A GPU that tells neither its name nor its address has its index.
+#[test]
+fn no_gpu_is_without_a_name_in_a_list() {
+    let fault = format!(
+        "function = ['nvmlDeviceGetName', 'nvmlDeviceGetPciInfo'], gpu = {BAD}, code = 'TIMEOUT'"
+    );
+    let output = nvsmi("h100x8")
+        .env("NVSMI_SIMULATOR_FAULT", fault)
+        .arg("-L")
+        .output()
+        .expect("nvsmi runs");
+    let told = "\nUnable to determine the product name for gpu 3: Timeout\n";
+    assert!(stdout(&output).contains(told), "{}", stdout(&output));
+    assert_eq!(output.status.code(), Some(255));
+}
+
 /// Each of several bad GPUs is told of, and the status is the first one's.
 #[test]
 fn no_bad_gpu_hides_another() {

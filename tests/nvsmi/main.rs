@@ -17,6 +17,7 @@ mod hostile;
 mod links;
 mod modify;
 mod modify_faults;
+mod modify_reset;
 mod odd;
 mod report;
 mod scale;

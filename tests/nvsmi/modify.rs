@@ -244,7 +244,9 @@ fn a_dry_run_changes_nothing() {
         assert!(text.contains("00000000:9B:00.0"), "{line:?}: {text}");
         if is_root() {
             assert_eq!(output.status.code(), Some(0), "{line:?}: {text}");
-            assert!(text.contains("Would "), "{line:?}: {text}");
+            let words = ["Would ", "already their defaults", "There are no accounts"];
+            let told = words.iter().any(|words| text.contains(words));
+            assert!(told, "{line:?}: {text}");
             assert!(text.ends_with("Nothing was changed.\n"), "{line:?}: {text}");
         } else {
             assert_eq!(output.status.code(), Some(4), "{line:?}: {text}");
@@ -292,17 +294,238 @@ fn a_dry_run_tells_from_what_to_what() {
     let output = run(&[], &["-pl", "250", "-i", "3,4", "--dry-run"], &state);
     assert_eq!(
         stdout(&output),
-        "Would change the power limit from 700.00 W to 250.00 W for GPU 00000000:5D:00.0.\n\
-         Would change the power limit from 400.00 W to 250.00 W for GPU 00000000:9B:00.0.\n\
+        "Would change the power limit from 700.00 W to 250.00 W for GPU 3 (00000000:5D:00.0).\n\
+         Would change the power limit from 400.00 W to 250.00 W for GPU 4 (00000000:9B:00.0).\n\
          Nothing was changed.\n"
     );
     let output = run(&[], &["-pm", "0", "-i", "0,1", "--dry-run"], &state);
     assert_eq!(
         stdout(&output),
-        "Would change persistence mode from Enabled to Disabled for GPU 00000000:19:00.0.\n\
-         Persistence mode is already Disabled for GPU 00000000:3B:00.0.\n\
+        "Would change persistence mode from Enabled to Disabled for GPU 0 (00000000:19:00.0).\n\
+         Persistence mode is already Disabled for GPU 1 (00000000:3B:00.0).\n\
          Nothing was changed.\n"
     );
+}
+
+/// Where the GPU is as wished, a dry run says that, and never "from 700.00 W to 700.00 W".
+#[test]
+fn a_dry_run_says_that_nothing_would_change() {
+    if !is_root() {
+        return;
+    }
+    const GPU: &str = "for GPU 3 (00000000:5D:00.0).\nNothing was changed.\n";
+    for (line, told) in [
+        (&["-pm", "1"][..], "Persistence mode is already Enabled"),
+        (&["-e", "1"], "ECC support is already Enabled"),
+        (&["-c", "0"], "Compute mode is already set to DEFAULT"),
+        (&["-pl", "700"], "The power limit is already 700.00 W"),
+        (
+            &["-ac", "2619,1980"],
+            "The applications clocks are already (MEM 2619, SM 1980)",
+        ),
+        (
+            &["-rac"],
+            "The applications clocks, (MEM 2619, SM 1980), are already their defaults",
+        ),
+        (&["-am", "1"], "Accounting Mode is already Enabled"),
+        (&["-caa"], "There are no accounts of processes"),
+        (
+            &["--auto-boost-default=1"],
+            "Default auto boost is already Enabled",
+        ),
+        (
+            &["--auto-boost-permission=1"],
+            "The permission for auto boost is already RESTRICTED",
+        ),
+        (&["-mig", "0"], "MIG mode is already Disabled"),
+        (&["-den", "0"], "DRAM encryption is already Disabled"),
+        (
+            &["--set-hostname=node7"],
+            "The hostname is already \"node7\"",
+        ),
+    ] {
+        let args = [line, &["-i", "3", "--dry-run"]].concat();
+        let output = nvsmi(&[], &args).output().expect("nvsmi runs");
+        assert_eq!(stdout(&output), format!("{told} {GPU}"), "{line:?}");
+        assert_eq!(output.status.code(), Some(0), "{line:?}");
+    }
+}
+
+/// The subcommands that change something, with what a dry run says.
+#[test]
+fn a_dry_run_of_a_subcommand_changes_nothing() {
+    if !is_root() {
+        return;
+    }
+    const HEADING: &str =
+        "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-00000000-1000-2000-3000-000000000000)\n";
+    const GPU_0: &str = "for GPU 0 (00000000:19:00.0)";
+    let drain = |state| ["drain", "-p", "0000:19:00.0", "-m", state];
+    for (line, told) in [
+        (
+            &drain("1")[..],
+            format!("Would change the drain state from not draining to draining {GPU_0}.\n"),
+        ),
+        (
+            &drain("0"),
+            format!("Would leave the drain state at not draining {GPU_0}.\n"),
+        ),
+        (
+            &["drain", "-p", "0000:19:00.0", "-r", "-d"],
+            "Would remove GPU 0 (00000000:19:00.0) from the system.\n\
+             Would look for GPUs that were removed.\n"
+                .to_owned(),
+        ),
+        (
+            &["nvlink", "-re", "-i", "0", "-l", "3"],
+            format!("{HEADING}\t Link 3: would reset the error counters {GPU_0}\n"),
+        ),
+        (
+            &["nvlink", "-sLowPwrThres", "default", "-i", "0"],
+            format!("{HEADING}\t Would set the Low Power Threshold to the default {GPU_0}\n"),
+        ),
+        (
+            &["conf-compute", "-sm", "1024", "-i", "0"],
+            format!("Would change the Unprotected Memory Size from 0 KiB to 1024 KiB {GPU_0}.\n"),
+        ),
+        (
+            &["gpm", "-s", "1", "-i", "0"],
+            format!("Would change the GPM stream state from DISABLED to ENABLED {GPU_0}.\n"),
+        ),
+        (
+            &["gpm", "-s", "0", "-i", "0"],
+            format!("Would leave the GPM stream state at DISABLED {GPU_0}.\n"),
+        ),
+        (
+            &["pci", "-cErrCnt", "-i", "0"],
+            format!("{HEADING}Would clear all error counters {GPU_0}.\n"),
+        ),
+    ] {
+        let args = [line, &["--dry-run"]].concat();
+        let (output, calls) = watched(&mut nvsmi(&[], &args), &name_of(&args));
+        assert_eq!(
+            stdout(&output),
+            format!("{told}Nothing was changed.\n"),
+            "{line:?}"
+        );
+        assert_eq!(output.status.code(), Some(0), "{line:?}");
+        assert!(
+            !calls.iter().any(|call| changes(&call.function)),
+            "{line:?}: {calls:?}"
+        );
+    }
+}
+
+/// What the system does not have cannot be changed; a dry run ends as the change would.
+#[test]
+fn a_dry_run_fails_where_there_is_nothing_to_change() {
+    if !is_root() {
+        return;
+    }
+    for line in [
+        &["nvlink", "-sBwMode", "HALF"][..],
+        &["conf-compute", "-srs", "1"],
+        &["conf-compute", "-skr", "60"],
+        &["drain", "-p", "0000:99:00.0", "-m", "1"],
+    ] {
+        let made = nvsmi(&[], line).output().expect("nvsmi runs");
+        let told = nvsmi(&[], &[line, &["--dry-run"]].concat());
+        let told = { told }.output().expect("nvsmi runs");
+        assert_eq!(stdout(&told), stdout(&made), "{line:?}");
+        assert_eq!(told.status.code(), made.status.code(), "{line:?}");
+        assert_ne!(told.status.code(), Some(0), "{line:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_beside_no_change_is_refused() {
+    for line in [
+        &[][..],
+        &["-q"],
+        &["-L"],
+        &["-i", "0"],
+        &["--query-gpu=name", "--format=csv"],
+        &["--get-hostname"],
+        &["topo", "-m"],
+        &["dmon", "-c", "1"],
+        &["nvlink"],
+        &["nvlink", "-s"],
+        &["pci", "-gErrCnt"],
+        &["drain"],
+        &["drain", "-p", "0000:19:00.0", "-q"],
+        &["gpm"],
+        &["gpm", "-g"],
+        &["conf-compute"],
+        &["conf-compute", "-gc"],
+        &["power-profiles"],
+        &["power-profiles", "-l"],
+        &["power-smoothing"],
+        &["power-smoothing", "-ppd"],
+        &["clocks"],
+    ] {
+        let args = [line, &["--dry-run"]].concat();
+        let output = nvsmi(&[], &args).output().expect("nvsmi runs");
+        assert_eq!(
+            stdout(&output),
+            "--dry-run goes with an option that changes a GPU.\n",
+            "{line:?}"
+        );
+        assert_eq!(output.status.code(), Some(2), "{line:?}");
+    }
+}
+
+/// Versions and bus ids come from the driver, and reach no terminal as they are.
+#[test]
+fn control_characters_are_escaped_in_messages_too() {
+    let path = scratch("modify-escapes.toml");
+    let text = "about = \"control characters in versions and bus ids\"\ninherits = \"changeable\"\n\
+        driver = { version = \"580.1\\u001b[31m\", nvml = \"13.580\\u001b.1\", cuda = \"13.0\" }\n\
+        excluded = [{ bus_id = \"00000000:01:00\\u001b.0\", uuid = \"GPU-\\u001b\" }]\n\
+        [every]\nnvlink.remote.bus_ids = [\"00000000:05:00\\u001b.0\"]\nhostname = \"node\\u001b\"\n\
+        [gpu.4]\npci.bus_id = \"00000000:9B:00\\u001b.0\"\n";
+    std::fs::write(&path, text).expect("a file of our own");
+    let simulated = path.display().to_string();
+    let run = |args: &[&str]| {
+        let case = Case {
+            simulated: simulated.clone(),
+            args: args.iter().map(|&arg| arg.to_owned()).collect(),
+            ..Case::default()
+        };
+        let mut command = case.command(Path::new(NVSMI)).expect("a simulated box");
+        stdout(&command.output().expect("nvsmi runs"))
+    };
+    let asked: &[&[&str]] = &[
+        &[],
+        &["--version"],
+        &["-q"],
+        &["-q", "-x"],
+        &["-L"],
+        &["-B"],
+        &["--query-gpu=driver_version,pci.bus_id", "--format=csv"],
+        &["nvlink", "-p"],
+        &["nvlink", "-R"],
+        &["--get-hostname"],
+        &["-r"],
+        &["-r", "--dry-run"],
+        &["-i", "nothing:1"],
+        &["gpm", "-s", "1", "--dry-run"],
+        &["pci", "-cErrCnt", "--dry-run"],
+        &["power-profiles", "-sr", "1"],
+        &["power-profiles", "-sr", "1", "--dry-run"],
+    ];
+    let made = CHANGES.iter().map(|(line, _)| line.to_vec());
+    let dry = made
+        .clone()
+        .map(|line| [&line[..], &["--dry-run"]].concat());
+    let asked = asked.iter().map(|line| line.to_vec());
+    let mut escaped = 0;
+    for line in asked.chain(made).chain(dry) {
+        let text = run(&line);
+        let stays = |c: char| !c.is_control() || "\n\t".contains(c);
+        assert!(text.chars().all(stays), "{line:?}: {text:?}");
+        escaped += usize::from(text.contains("\\u{1b}"));
+    }
+    assert!(escaped > 40, "only {escaped} lines show what they escape");
 }
 
 /// Power profiles and smoothing: what arrives at the GPU, in NVML's units.

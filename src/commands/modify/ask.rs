@@ -15,31 +15,39 @@ pub fn word(words: &[&str], number: u32) -> String {
     (*words.get(number as usize).unwrap_or(&UNKNOWN)).to_owned()
 }
 
-/// A GPU's bus id, for sentences. (The command does not begin where a GPU does
-/// not tell it.)
-pub fn bus_id(gpu: &Gpu) -> String {
-    gpu.pci().map(|pci| pci.bus_id).unwrap_or_default()
-}
-
 /// Whether MIG mode is in force.
 pub fn in_mig_mode(gpu: &Gpu) -> bool {
     matches!(gpu.mig(), Ok((true, _)))
 }
 
 /// A mode that is neither 0 nor 1, refused as NVML would refuse it.
-pub fn switch(gpu: &Gpu, wish: &Wish, failed: &str) -> Result<(), Refusal> {
+pub fn switch(name: &str, wish: &Wish, failed: &str) -> Result<(), Refusal> {
     let why = [("why", Missing::INVALID_ARGUMENT.words())];
     match wish.numbers[0] {
         0 | 1 => Ok(()),
-        _ => Err(Refusal::of_value(fill(failed, &bus_id(gpu), wish, &why))),
+        _ => Err(Refusal::of_value(fill(failed, name, wish, &why))),
     }
 }
 
-/// The applications clocks, as the real tool writes a pair.
-pub fn applications_clocks(gpu: &Gpu) -> Reading<String> {
-    let memory = gpu.application_clock(Clock::Memory)?;
-    let graphics = gpu.application_clock(Clock::Graphics)?;
-    Ok(format!("(MEM {memory}, SM {graphics})"))
+/// The applications clocks of memory and graphics, MHz.
+pub fn applications_clocks(gpu: &Gpu) -> Reading<[u32; 2]> {
+    Ok([
+        gpu.application_clock(Clock::Memory)?,
+        gpu.application_clock(Clock::Graphics)?,
+    ])
+}
+
+/// What they are by default, MHz.
+pub fn default_applications_clocks(gpu: &Gpu) -> Reading<[u32; 2]> {
+    Ok([
+        gpu.default_application_clock(Clock::Memory)?,
+        gpu.default_application_clock(Clock::Graphics)?,
+    ])
+}
+
+/// A pair of clocks as the real tool writes it.
+pub fn clocks_in_words([memory, graphics]: [u32; 2]) -> String {
+    format!("(MEM {memory}, SM {graphics})")
 }
 
 /// The power limit of the GPU (0) or of the module that it is on (1), milliwatts.

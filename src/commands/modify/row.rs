@@ -31,14 +31,15 @@ impl Wish {
 }
 
 /// One change: what is asked first, what is set, and the sentences. They have
-/// `{gpu}` for the bus id, `{a}` and `{b}` for the wish in words, `{x}` and
+/// `{gpu}` for the bus id (in a dry run the index comes before it), `{a}` and `{b}` for the wish in words, `{x}` and
 /// `{y}` for it in numbers, `{why}` for NVML's reason and `{from}` for the state
 /// before the change.
 pub struct Row {
     /// What is read first; a GPU that is as wished is left alone.
     pub first: Option<First>,
-    /// What else may speak against the change on this GPU.
-    pub range: fn(&Gpu, &Wish) -> Result<(), Refusal>,
+    /// What else may speak against the change on this GPU, whose name in
+    /// sentences comes second.
+    pub range: fn(&Gpu, &str, &Wish) -> Result<(), Refusal>,
     /// The call that changes the GPU.
     pub set: fn(&Gpu, &Wish) -> Reading<Took>,
     /// What is said when it is done; the real tool says nothing of some changes.
@@ -59,6 +60,11 @@ pub struct Row {
     pub now: fn(&Gpu, &Wish) -> Reading<String>,
     /// What `--dry-run` says.
     pub would: &'static str,
+    /// Whether the state is as wished already. Only a dry run asks; where `first`
+    /// does not, the change is made all the same.
+    pub already: fn(&Gpu, &Wish) -> Reading<bool>,
+    /// What `--dry-run` says then.
+    pub would_not: &'static str,
     /// What else a dry run looks up, the reason being what NVML would say; the
     /// change itself leaves that to NVML.
     pub lookup: fn(&Gpu, &Wish) -> Reading<()>,
@@ -129,7 +135,7 @@ impl Refusal {
 /// The row that the others are written as differences to.
 pub const ROW: Row = Row {
     first: None,
-    range: |_, _| Ok(()),
+    range: |_, _, _| Ok(()),
     set: |_, _| Err(Missing::NotSupported),
     done: "",
     failed: "",
@@ -139,6 +145,8 @@ pub const ROW: Row = Row {
     volatile: |_| false,
     now: |_, _| Err(Missing::NotSupported),
     would: "",
+    already: |_, _| Ok(false),
+    would_not: "",
     lookup: |_, _| Ok(()),
     free: |_| false,
 };

@@ -1,11 +1,12 @@
 //! The table of changes: one row an option.
 
 use super::ask::{
-    applications_clocks, bus_id, in_mig_mode, listed, on, power_limit, power_range, range_listed,
-    switch, watts, word,
+    applications_clocks, clocks_in_words, default_applications_clocks, in_mig_mode, listed, on,
+    power_limit, power_range, range_listed, switch, watts, word,
 };
 use super::row::{First, Kind, ROW, Refusal, Row, fill};
 use crate::nvml::{Clock, Missing, Reading};
+use crate::value::printable;
 
 use Kind::{Failure, Reboot, Remark, Warning};
 
@@ -126,7 +127,7 @@ pub const COMPUTE_MODE: Row = Row {
 
 /// `-c 1` and `-acp`: nothing is changed any more; `{a}` says so.
 pub const OBSOLETE: Row = Row {
-    range: |_, wish| {
+    range: |_, _, wish| {
         Err(Refusal::by_nvml(
             Missing::NotSupported,
             wish.shown[0].clone(),
@@ -328,8 +329,10 @@ pub const APPLICATIONS_CLOCKS: Row = Row {
         (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
     ],
     volatile: |_| true,
-    now: |gpu, _| applications_clocks(gpu),
+    now: |gpu, _| applications_clocks(gpu).map(clocks_in_words),
     would: "Would change the applications clocks from {from} to (MEM {a}, SM {b}) for GPU {gpu}.",
+    already: |gpu, wish| applications_clocks(gpu).map(|clocks| clocks == wish.numbers),
+    would_not: "The applications clocks are already {from} for GPU {gpu}.",
     lookup: |gpu, wish| {
         let [memory, graphics] = wish.numbers;
         let clocks = gpu.supported_graphics_clocks(memory);
@@ -351,15 +354,17 @@ pub const APPLICATIONS_CLOCKS_RESET: Row = Row {
         ),
         (Missing::NO_PERMISSION, Failure, MAY_NOT_CHANGE_CLOCKS),
     ],
-    now: |gpu, _| applications_clocks(gpu),
+    now: |gpu, _| applications_clocks(gpu).map(clocks_in_words),
     would: "Would set the applications clocks, {from}, back to their defaults for GPU {gpu}.",
+    already: |gpu, _| Ok(applications_clocks(gpu)? == default_applications_clocks(gpu)?),
+    would_not: "The applications clocks, {from}, are already their defaults for GPU {gpu}.",
     free: |gpu| gpu.are_applications_clocks_restricted() == Ok(false),
     ..ROW
 };
 
 /// `-pl`: the numbers are milliwatts and the scope.
 pub const POWER_LIMIT: Row = Row {
-    range: |gpu, wish| {
+    range: |gpu, name, wish| {
         let [wanted, scope] = wish.numbers;
         let range = match power_limit(gpu, scope) {
             Err(Missing::NotSupported) => Err(Missing::NotSupported),
@@ -370,10 +375,7 @@ pub const POWER_LIMIT: Row = Row {
             Err(Missing::NotSupported) => {
                 return Err(Refusal {
                     kind: Remark,
-                    ..Refusal::by_nvml(
-                        Missing::NotSupported,
-                        fill(NOT_IN_SCOPE, &bus_id(gpu), wish, &[]),
-                    )
+                    ..Refusal::by_nvml(Missing::NotSupported, fill(NOT_IN_SCOPE, name, wish, &[]))
                 });
             }
             // NVML knows the range, and will say what is wrong.
@@ -383,12 +385,7 @@ pub const POWER_LIMIT: Row = Row {
             return Ok(());
         }
         let bounds = [("min", &*watts(min)), ("max", &watts(max))];
-        Err(Refusal::of_value(fill(
-            OUT_OF_RANGE,
-            &bus_id(gpu),
-            wish,
-            &bounds,
-        )))
+        Err(Refusal::of_value(fill(OUT_OF_RANGE, name, wish, &bounds)))
     },
     set: |gpu, wish| gpu.set_power_limit(wish.numbers[0], wish.numbers[1]),
     done: "Power limit for GPU {gpu} was set to {a} W from {from}.",
@@ -404,6 +401,8 @@ pub const POWER_LIMIT: Row = Row {
         Ok(format!("{} W", watts(limit)))
     },
     would: "Would change the power limit from {from} to {a} W for GPU {gpu}.",
+    already: |gpu, wish| power_limit(gpu, wish.numbers[1]).map(|limit| limit == wish.numbers[0]),
+    would_not: "The power limit is already {from} for GPU {gpu}.",
     lookup: |gpu, wish| power_range(gpu, wish.numbers[1]).map(drop),
     ..ROW
 };
@@ -444,12 +443,14 @@ pub const ACCOUNTED: Row = Row {
     failed: "Unable to clear Accounted PIDs for GPU {gpu}: {why}",
     now: |gpu, _| gpu.accounted().map(|processes| processes.len().to_string()),
     would: "Would forget the accounts of {from} processes for GPU {gpu}.",
+    already: |gpu, _| gpu.accounted().map(|processes| processes.is_empty()),
+    would_not: "There are no accounts of processes for GPU {gpu}.",
     ..ROW
 };
 
 /// `--auto-boost-default`: `{b}` is ENABLE or DISABLE.
 pub const AUTO_BOOST: Row = Row {
-    range: |gpu, wish| switch(gpu, wish, AUTO_BOOST.failed),
+    range: |_, name, wish| switch(name, wish, AUTO_BOOST.failed),
     set: |gpu, wish| gpu.set_default_auto_boost(wish.numbers[0]),
     failed: "Failed to {b} default auto boosted clocks for GPU {gpu}: {why}",
     refusals: &[(
@@ -459,12 +460,17 @@ pub const AUTO_BOOST: Row = Row {
     )],
     now: |gpu, _| gpu.auto_boost().map(|(_, default)| on(default)),
     would: "Would change default auto boost from {from} to {a} for GPU {gpu}.",
+    already: |gpu, wish| {
+        gpu.auto_boost()
+            .map(|(_, default)| u32::from(default) == wish.numbers[0])
+    },
+    would_not: "Default auto boost is already {from} for GPU {gpu}.",
     ..ROW
 };
 
 /// `--auto-boost-permission`.
 pub const AUTO_BOOST_PERMISSION: Row = Row {
-    range: |gpu, wish| switch(gpu, wish, AUTO_BOOST_PERMISSION.failed),
+    range: |_, name, wish| switch(name, wish, AUTO_BOOST_PERMISSION.failed),
     set: |gpu, wish| gpu.restrict_auto_boost(wish.numbers[0]),
     failed: "Failed to change auto boosted clocks permissions for GPU  {gpu}: {why}",
     refusals: &[(
@@ -477,6 +483,11 @@ pub const AUTO_BOOST_PERMISSION: Row = Row {
         Ok(word(RESTRICTIONS, restricted.into()))
     },
     would: "Would change the permission for auto boost from {from} to {a} for GPU {gpu}.",
+    already: |gpu, wish| {
+        gpu.is_auto_boost_restricted()
+            .map(|restricted| u32::from(restricted) == wish.numbers[0])
+    },
+    would_not: "The permission for auto boost is already {from} for GPU {gpu}.",
     ..ROW
 };
 
@@ -491,6 +502,11 @@ pub const MIG: Row = Row {
     volatile: |_| true,
     now: |gpu, _| gpu.mig().map(|(_, pending)| on(pending)),
     would: "Would change MIG mode from {from} to {a} for GPU {gpu}.",
+    already: |gpu, wish| {
+        gpu.mig()
+            .map(|(_, pending)| u32::from(pending) == wish.numbers[0])
+    },
+    would_not: "MIG mode is already {from} for GPU {gpu}.",
     ..ROW
 };
 
@@ -510,13 +526,10 @@ pub const TARGET_TEMPERATURE: Row = Row {
         unreadable: "Unable to determine current Target Temperature for GPU {gpu}: {why}",
         already: "Requested GPU Target Temperature {a} is already set for GPU {gpu}",
     }),
-    range: |gpu, wish| {
+    range: |gpu, name, wish| {
         let bound = |reading: Reading<u32>, sentence: &str| {
             reading.map_err(|why| {
-                Refusal::by_nvml(
-                    why,
-                    fill(sentence, &bus_id(gpu), wish, &[("why", why.words())]),
-                )
+                Refusal::by_nvml(why, fill(sentence, name, wish, &[("why", why.words())]))
             })
         };
         let min = bound(
@@ -533,12 +546,7 @@ pub const TARGET_TEMPERATURE: Row = Row {
         let bounds = [("min", &*min.to_string()), ("max", &max.to_string())];
         let sentence =
             "Invalid input. GPU Target Temperature should be in range {min} - {max} for GPU {gpu}";
-        Err(Refusal::of_value(fill(
-            sentence,
-            &bus_id(gpu),
-            wish,
-            &bounds,
-        )))
+        Err(Refusal::of_value(fill(sentence, name, wish, &bounds)))
     },
     set: |gpu, wish| gpu.set_target_temperature(wish.numbers[0]),
     failed: "Unable to set requested Target Temperature for GPU {gpu}: {why}",
@@ -569,7 +577,9 @@ pub const HOSTNAME: Row = Row {
     set: |gpu, wish| gpu.set_hostname(&wish.shown[0]),
     done: "Set hostname to \"{a}\" for GPU {gpu}.",
     failed: "Unable to set hostname for GPU {gpu}: {why}",
-    now: |gpu, _| gpu.hostname(),
+    now: |gpu, _| gpu.hostname().map(|name| printable(&name).into_owned()),
     would: "Would change the hostname from \"{from}\" to \"{a}\" for GPU {gpu}.",
+    already: |gpu, wish| gpu.hostname().map(|name| name == wish.shown[0]),
+    would_not: "The hostname is already \"{from}\" for GPU {gpu}.",
     ..ROW
 };

@@ -1,6 +1,7 @@
 //! What the NVLinks counted: `-e`, `-ec` and `-gt`.
 
 use crate::cli::Line;
+use crate::commands::dry_run::name;
 use crate::commands::present::count;
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, field, if_any};
@@ -126,6 +127,14 @@ pub fn reset_errors(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Er
             put(
                 out,
                 &format!("\t Link {link}: skipping error counter reset on inactive link\n"),
+            );
+            continue;
+        }
+        if links.dry_run {
+            let name = name(links.gpu);
+            put(
+                out,
+                &format!("\t Link {link}: would reset the error counters for GPU {name}\n"),
             );
             continue;
         }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::cli::Line;
+use crate::commands::dry_run::{by_root, name, would_change};
 use crate::commands::present::count;
 use crate::error::Error;
 use crate::nvml::{Driver, Missing, Reading, field};
@@ -111,27 +112,38 @@ pub fn set_low_power(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<()
             Some(fits.ok_or_else(|| limits.refuse())?)
         }
     };
-    links
-        .gpu
-        .set_low_power_threshold(wish)
-        .map_err(|missing| match missing {
-            Missing::INVALID_ARGUMENT => limits.refuse(),
-            Missing::NO_PERMISSION => Error::unread(
-                missing,
-                "\t Low Power Threshold: Insufficient permissions \n",
-            ),
-            _ => {
-                let words = missing.words();
-                let message = format!("NVML: Unable to set Low Power Threshold: {words}\n");
-                Error::unread(missing, message)
-            }
-        })?;
+    let set = match links.dry_run {
+        true => by_root(),
+        false => links.gpu.set_low_power_threshold(wish),
+    };
+    set.map_err(|missing| match missing {
+        Missing::INVALID_ARGUMENT => limits.refuse(),
+        Missing::NO_PERMISSION => Error::unread(
+            missing,
+            "\t Low Power Threshold: Insufficient permissions \n",
+        ),
+        _ => {
+            let words = missing.words();
+            let message = format!("NVML: Unable to set Low Power Threshold: {words}\n");
+            Error::unread(missing, message)
+        }
+    })?;
+    let spelt = |threshold: i64| match limits.microseconds(threshold) {
+        Ok(time) => format!("{time} us"),
+        Err(_) => format!("{threshold} units"),
+    };
+    if links.dry_run {
+        let wanted = wish.map_or("the default".to_owned(), |wish| spelt(wish.into()));
+        let name = name(links.gpu);
+        put(
+            out,
+            &format!("\t Would set the Low Power Threshold to {wanted} for GPU {name}\n"),
+        );
+        return Ok(());
+    }
     match wish {
         Some(threshold) => {
-            let set = match limits.microseconds(threshold.into()) {
-                Ok(time) => format!("{time} us"),
-                Err(_) => format!("{threshold} units"),
-            };
+            let set = spelt(threshold.into());
             put(out, &format!("\t Low Power Threshold set to {set}\n"));
         }
         None => put(out, "\t Low Power Threshold reset successfully\n"),
@@ -224,19 +236,28 @@ pub fn set_width(links: &Links, _: &Line, _: &mut Vec<u8>) -> Result<(), Error> 
 /// The modes of `-gBwMode` and `-sBwMode`, by NVML's number.
 const MODES: [&str; 5] = ["FULL", "OFF", "MIN", "HALF", "3QUARTER"];
 
+fn mode_word(mode: u32) -> &'static str {
+    MODES.get(mode as usize).copied().unwrap_or("Unknown")
+}
+
 /// `-sBwMode`: one for all GPUs.
-pub fn set_bandwidth_mode(driver: &Driver, word: &str) -> Result<String, Error> {
+pub fn set_bandwidth_mode(driver: &Driver, word: &str, dry_run: bool) -> Result<String, Error> {
     let unable = format!("Unable to set nvlink bandwidth mode {word}\n");
     let mode = (0..).zip(MODES).find(|(_, known)| *known == word);
     let Some((mode, _)) = mode else {
         return Err(Error::refused(format!("Option {word} not found\n{unable}")));
     };
-    driver
-        .set_nvlink_bandwidth_mode(mode)
-        .map_err(|missing| Error::unread(missing, unable))?;
-    Ok(format!(
-        "Successfully set nvlink bandwidth mode to {word}\n"
-    ))
+    let done = match dry_run {
+        true => by_root().and_then(|()| {
+            let now = driver.nvlink_bandwidth_mode();
+            let now = now.map(|mode| mode_word(mode).to_owned());
+            would_change("the nvlink bandwidth mode", now, word).map(|change| change + ".\n")
+        }),
+        false => driver
+            .set_nvlink_bandwidth_mode(mode)
+            .map(|()| format!("Successfully set nvlink bandwidth mode to {word}\n")),
+    };
+    done.map_err(|missing| Error::unread(missing, unable))
 }
 
 /// `-gBwMode`: one for all GPUs, `nvmlSystemGetNvlinkBwMode`.
@@ -248,6 +269,6 @@ pub fn bandwidth_mode(driver: &Driver) -> Result<String, Error> {
         };
         Error::unread(missing, message)
     })?;
-    let mode = MODES.get(mode as usize).unwrap_or(&"Unknown");
+    let mode = mode_word(mode);
     Ok(format!("GPU NVLINK bandwidth mode: {mode}\n"))
 }

@@ -47,10 +47,10 @@ enum Profiles {
 const UNSUPPORTED: &str = "Workload Power Profiles feature is not supported on this device.\n";
 
 fn power_profiles(line: &Line) -> anyhow::Result<()> {
+    let dry_run = line.dry_run(&["set-requested", "clear-requested"])?;
     let asked = read(line)?;
     let driver = begin::open()?;
     let gpus = begin::select(&driver, line.text("id"))?;
-    let dry_run = line.has(DRY_RUN.word());
     output::as_it_happens(|say| profiles(&gpus, &asked, dry_run, say))
 }
 

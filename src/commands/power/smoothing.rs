@@ -114,10 +114,12 @@ const UNSUPPORTED: &str = "Power Smoothing is not supported on this device.\n";
 const PERCENT: &str = "percent-tmp-floor";
 
 fn power_smoothing(line: &Line) -> anyhow::Result<()> {
+    let mut changes = vec!["state", "set-preset-profile", "profile"];
+    changes.extend(PARAMETERS.iter().map(|known| known.word));
+    let dry_run = line.dry_run(&changes)?;
     let asked = read(line)?;
     let driver = begin::open()?;
     let gpus = begin::select(&driver, line.text("id"))?;
-    let dry_run = line.has(DRY_RUN.word());
     output::as_it_happens(|say| smoothing(&gpus, &asked, dry_run, say))
 }
 

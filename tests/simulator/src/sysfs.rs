@@ -1,5 +1,6 @@
 //! The kernel's tree of devices, as a box describes it: `sysfs` of the box says how many CPUs and NUMA
-//! nodes there are, and each `[[sysfs.device]]` where something is on the PCI bus. The launcher puts the
+//! nodes there are, each `[[sysfs.device]]` where something is on the PCI bus, `resets` how the GPUs can be
+//! reset, and `users` how many processes have one open. The launcher puts the
 //! tree in the place of `/sys`, for the program alone.
 
 use std::{
@@ -26,6 +27,8 @@ pub struct Device {
 }
 
 const NVIDIA: u16 = 0x10de;
+/// The class of a GPU without a display, "3D controller".
+const GPU: u32 = 0x03_0200;
 
 impl Device {
     fn bus_id(&self) -> &str {
@@ -74,6 +77,13 @@ pub fn write(root: &Path, table: &Table) -> io::Result<()> {
     let nodes = count("sysfs.nodes").unwrap_or(1).max(1);
     let cpus = count("sysfs.cpus").unwrap_or(nodes);
     processors(&root.join("devices/system"), cpus, nodes)?;
+    // The driver is used by the other modules, and by whoever has a GPU open.
+    let (module, others) = (root.join("module/nvidia"), ["nvidia_uvm", "nvidia_modeset"]);
+    for other in others {
+        fs::create_dir_all(module.join("holders").join(other))?;
+    }
+    let users = count("sysfs.users").unwrap_or(0);
+    fs::write(module.join("refcnt"), format!("{}\n", others.len() + users))?;
     let devices = devices(table);
     // Every step of a path is a device of its own.
     let mut steps: BTreeMap<PathBuf, i64> = BTreeMap::new();
@@ -100,7 +110,7 @@ pub fn write(root: &Path, table: &Table) -> io::Result<()> {
             Some((_, name)) if name.starts_with("roce") => 0x02_0000,
             Some((class, _)) if class == "infiniband" => 0x02_0700,
             Some(_) => 0x01_0802,
-            None if buses.is_empty() => 0x03_0200,
+            None if buses.is_empty() => GPU,
             None => 0x06_0400,
         };
         fs::write(folder.join("class"), format!("0x{class:06x}\n"))?;
@@ -114,6 +124,15 @@ pub fn write(root: &Path, table: &Table) -> io::Result<()> {
         let list = root.join("bus/pci/devices");
         fs::create_dir_all(&list)?;
         let name = path.file_name().unwrap_or_default();
+        if vendor == NVIDIA && class == GPU {
+            // Only the link's name is read, so that it may lead nowhere.
+            symlink("nvidia", folder.join("driver"))?;
+            fs::write(folder.join("boot_vga"), "0\n")?;
+            if let Some(methods) = data::at(table, "sysfs.resets").and_then(Value::as_str) {
+                fs::write(folder.join("reset_method"), format!("{methods}\n"))?;
+                fs::write(folder.join("reset"), "")?;
+            }
+        }
         symlink(Path::new("../../../devices").join(path), list.join(name))?;
     }
     for device in &devices {

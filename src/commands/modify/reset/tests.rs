@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 
+/// Device files that every machine has, with their minor numbers.
+const NULL_LIKE: [(&str, u32); 2] = [("/dev/null", 3), ("/dev/zero", 5)];
+
 /// A machine of two GPUs, gone when the test is over.
 struct Machine {
     folder: PathBuf,
@@ -24,6 +27,8 @@ impl Machine {
         let kernel = Kernel {
             procfs: folder.join("proc"),
             sysfs: folder.join("sys"),
+            // Of /dev/null and its like: what stands for GPU N is NULL_LIKE[N].
+            major: 1,
         };
         let machine = Self { folder, kernel };
         for gpu in 0..2 {
@@ -32,9 +37,12 @@ impl Machine {
             machine.put(gpu, "reset", "");
             machine.put(gpu, "reset_method", "flr bus\n");
             machine.put(gpu, "boot_vga", "0\n");
+            symlink("nvidia", machine.device(gpu).join("driver")).unwrap();
             fs::write(machine.device(gpu).join("config"), [0xde, 0x10, 0x35, 0x23]).unwrap();
         }
-        fs::create_dir_all(&machine.kernel.procfs).unwrap();
+        let namespaces = machine.kernel.procfs.join("self/ns");
+        fs::create_dir_all(&namespaces).unwrap();
+        symlink("pid:[4026531836]", namespaces.join("pid")).unwrap();
         machine
     }
 
@@ -57,6 +65,14 @@ impl Machine {
         let folder = self.kernel.procfs.join(pid.to_string()).join("fd");
         fs::create_dir_all(&folder).unwrap();
         symlink(file, folder.join("3")).unwrap();
+    }
+
+    /// A line of the driver's file about a GPU.
+    fn driver_says(&self, gpu: u32, line: &str) {
+        let gpus = self.kernel.procfs.join("driver/nvidia/gpus");
+        let folder = gpus.join(format!("0000:a{gpu}:00.0"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("information"), format!("Model: x\n{line}\n")).unwrap();
     }
 
     fn run(&self, gpus: &[Facts]) -> (Result<(), Error>, String) {
@@ -101,12 +117,14 @@ fn idle(index: u32) -> Facts {
         index,
         bus_id: format!("00000000:A{index}:00.0"),
         short_bus_id: format!("0000:A{index}:00.0"),
-        device_file: Ok(index),
-        persistent: Ok(false),
-        vgpu: Ok(false),
-        operation_modes: Err(Missing::NotSupported),
-        mig_devices: Ok(0),
-        peers: Err(Missing::NotSupported),
+        uuid: Ok(Some(format!("GPU-{index}"))),
+        device_file: Ok(Some(NULL_LIKE[index as usize].1)),
+        persistent: Ok(Some(false)),
+        vgpu: Ok(Some(false)),
+        operation_modes: Ok(None),
+        mig_devices: Ok(Some(0)),
+        processes: Vec::new(),
+        peers: Ok(None),
     }
 }
 
@@ -132,11 +150,11 @@ fn an_idle_gpu_is_reset_and_told_of() {
 
 #[test]
 fn what_speaks_against_it_is_found_before_any_gpu_is_touched() {
-    let peer = || Ok(vec![Peer::Gpu("00000000:A0:00.0".to_owned())]);
+    let peer = || Ok(Some(vec![Peer::Gpu("00000000:A0:00.0".to_owned())]));
     let cases: Vec<(Facts, Status, &str)> = vec![
         (
             Facts {
-                persistent: Ok(true),
+                persistent: Ok(Some(true)),
                 ..idle(1)
             },
             Status::InUse,
@@ -144,7 +162,7 @@ fn what_speaks_against_it_is_found_before_any_gpu_is_touched() {
         ),
         (
             Facts {
-                vgpu: Ok(true),
+                vgpu: Ok(Some(true)),
                 ..idle(1)
             },
             Status::NotSupported,
@@ -152,7 +170,7 @@ fn what_speaks_against_it_is_found_before_any_gpu_is_touched() {
         ),
         (
             Facts {
-                operation_modes: Ok((0, 1)),
+                operation_modes: Ok(Some((0, 1))),
                 ..idle(1)
             },
             Status::Other,
@@ -160,7 +178,7 @@ fn what_speaks_against_it_is_found_before_any_gpu_is_touched() {
         ),
         (
             Facts {
-                mig_devices: Ok(2),
+                mig_devices: Ok(Some(2)),
                 ..idle(1)
             },
             Status::InUse,
@@ -176,7 +194,7 @@ fn what_speaks_against_it_is_found_before_any_gpu_is_touched() {
         ),
         (
             Facts {
-                peers: Ok(vec![Peer::Other]),
+                peers: Ok(Some(vec![Peer::Other])),
                 ..idle(1)
             },
             Status::NotSupported,
@@ -247,7 +265,7 @@ fn what_speaks_against_it_is_found_before_any_gpu_is_touched() {
 fn linked_gpus_are_reset_together() {
     let machine = Machine::new();
     let linked = |index, to: &str| Facts {
-        peers: Ok(vec![Peer::Gpu(to.to_owned()); 4]),
+        peers: Ok(Some(vec![Peer::Gpu(to.to_owned()); 4])),
         ..idle(index)
     };
     let (done, told) = machine.run(&[linked(0, "00000000:A1:00.0"), linked(1, "00000000:A0:00.0")]);
@@ -280,17 +298,112 @@ fn only_root_resets() {
     assert!(machine.untouched());
 }
 
+/// Whatever the path is by which the process opened the device.
 #[test]
 fn a_gpu_that_a_process_has_open_is_left_alone() {
     let machine = Machine::new();
-    machine.open(4321, "/dev/nvidia1");
-    machine.open(4322, "/dev/nvidia10");
+    let elsewhere = machine.folder.join("chroot-dev-gpu");
+    symlink(NULL_LIKE[1].0, &elsewhere).unwrap();
+    machine.open(4321, elsewhere.to_str().unwrap());
+    machine.open(4322, "/dev/full");
+    machine.open(4323, "/dev/nvidia1");
     let (done, _) = machine.run(&[idle(1)]);
     let error = done.unwrap_err();
     assert_eq!(error.status(), Status::InUse);
     assert!(error.to_string().contains("first: 4321\n"), "{error}");
     assert!(machine.untouched());
     assert_eq!(machine.run(&[idle(0)]).0, Ok(()));
+}
+
+#[test]
+fn a_process_that_only_nvml_knows_of_counts_too() {
+    let machine = Machine::new();
+    let busy = Facts {
+        processes: vec![7, 5, 7],
+        ..idle(1)
+    };
+    let error = machine.run(&[busy]).0.unwrap_err();
+    assert_eq!(error.status(), Status::InUse);
+    assert!(error.to_string().contains("first: 5, 7\n"), "{error}");
+    assert!(machine.untouched());
+}
+
+/// A GPU that does not tell its device file: the driver does, or whoever uses any GPU is in the way.
+#[test]
+fn a_gpu_that_cannot_be_asked_is_reset_if_nobody_uses_it() {
+    let dead = || Facts {
+        uuid: Ok(None),
+        device_file: Ok(None),
+        persistent: Ok(None),
+        vgpu: Ok(None),
+        mig_devices: Ok(None),
+        ..idle(1)
+    };
+    let machine = Machine::new();
+    assert_eq!(machine.run(&[dead()]).0, Ok(()));
+    let machine = Machine::new();
+    machine.open(4321, NULL_LIKE[0].0);
+    let error = machine.run(&[dead()]).0.unwrap_err();
+    assert!(error.to_string().contains("first: 4321\n"), "{error}");
+    machine.driver_says(1, "Device Minor: \t 5");
+    assert_eq!(machine.run(&[dead()]).0, Ok(()));
+}
+
+#[test]
+fn a_gpu_of_another_machine_is_left_alone() {
+    let machine = Machine::new();
+    machine.driver_says(0, "GPU UUID: \t GPU-????????-????");
+    assert_eq!(machine.run(&[idle(0)]).0, Ok(()));
+    machine.driver_says(1, "GPU UUID: \t GPU-7");
+    let error = machine.run(&[idle(1)]).0.unwrap_err();
+    assert!(
+        error.to_string().contains("as GPU-7, and NVML as GPU-1"),
+        "{error}"
+    );
+    assert_eq!(machine.get(1, "reset"), "");
+}
+
+#[test]
+fn processes_that_cannot_be_seen_are_in_the_way_unless_nothing_is_open() {
+    let machine = Machine::new();
+    let namespace = machine.kernel.procfs.join("self/ns/pid");
+    fs::remove_file(&namespace).unwrap();
+    symlink("pid:[4026532000]", &namespace).unwrap();
+    let module = machine.kernel.sysfs.join("module/nvidia");
+    fs::create_dir_all(module.join("holders/nvidia_uvm")).unwrap();
+    for (uses, is_refused) in [("2\n", true), ("", true), ("1\n", false)] {
+        fs::write(module.join("refcnt"), uses).unwrap();
+        let done = machine.run(&[idle(0)]).0;
+        assert_eq!(done.is_err(), is_refused, "{uses}");
+        if let Err(error) = done {
+            assert_eq!(error.status(), Status::Other);
+            assert!(error.to_string().contains("--pid=host"), "{error}");
+            assert!(machine.untouched());
+        }
+    }
+}
+
+/// What can never be is said before what one can change, of whichever GPU.
+#[test]
+fn the_impossible_comes_first() {
+    let machine = Machine::new();
+    let busy = Facts {
+        persistent: Ok(Some(true)),
+        processes: vec![1],
+        ..idle(0)
+    };
+    let on_switches = Facts {
+        persistent: Ok(Some(true)),
+        peers: Ok(Some(vec![Peer::Other])),
+        ..idle(1)
+    };
+    let gpus = [busy, on_switches];
+    for root in [true, false] {
+        let (done, _) = machine.run_with(&gpus, Method::FunctionLevel, root, false);
+        let error = done.unwrap_err();
+        assert_eq!(error.status(), Status::NotSupported);
+        assert!(error.to_string().contains("NVSwitches"), "{error}");
+    }
 }
 
 #[test]
@@ -352,7 +465,7 @@ fn a_dry_run_touches_nothing() {
     assert_eq!(done, Ok(()));
     assert_eq!(
         told,
-        "Would reset GPU 00000000:A0:00.0 by a PCI function-level reset.\nNothing was changed.\n"
+        "Would reset GPU 0 (00000000:A0:00.0) by a PCI function-level reset.\nNothing was changed.\n"
     );
     assert!(machine.untouched());
 }

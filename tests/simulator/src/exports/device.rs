@@ -286,7 +286,8 @@ pub fn pci(gpu: &Gpu) -> Answer<nvmlPciInfo_t> {
     let id: String = gpu.read("pci.bus_id")?;
     let mut numbers = id
         .split([':', '.'])
-        .map(|part| u32::from_str_radix(part, 16));
+        // What a terminal should not get is no part of a number.
+        .map(|part| u32::from_str_radix(&part.replace(char::is_control, ""), 16));
     let mut next = || numbers.next().and_then(Result::ok).ok_or(NOT_SUPPORTED);
     let (domain, bus, device) = (next()?, next()?, next()?);
     let mut info = nvmlPciInfo_t {
