@@ -25,7 +25,7 @@ pub const CALLS_VARIABLE: &str = "NVSMI_SIMULATOR_CALLS";
 /// A file that gets one line per call of an unnamed function: its place and its arguments.
 pub const TABLE_VARIABLE: &str = "NVSMI_SIMULATOR_TABLE";
 
-/// A row of `[[fault]]`, on one line with commas, for one process alone.
+/// One more `[[fault]]` for one process: its keys with commas between them. Or several: `[{ … }, { … }]`.
 pub const FAULT_VARIABLE: &str = "NVSMI_SIMULATOR_FAULT";
 
 /// Passes a call that needs no initialised library.
@@ -169,19 +169,20 @@ const MISDEEDS: &[(&str, fn())] = &[
     }),
 ];
 
-/// The code of the first `[[fault]]` row that this call falls under, that of [`FAULT_VARIABLE`] before
+/// The code of the first `[[fault]]` row that this call falls under, those of [`FAULT_VARIABLE`] before
 /// those of the box. A row names functions (`function`, a pattern or several) and a `code`, or one of the
-/// [`MISDEEDS`], or has a list of `codes`, one for each GPU, 0 for none; it may name functions to `except`, one `gpu`, and the first (`from`) and the last (`until`)
-/// call that fails.
+/// [`MISDEEDS`], or has a list of `codes`, one for each GPU, 0 for none; it may name functions to
+/// `except`, one `gpu`, and the first (`from`) and the last (`until`) call that fails.
 fn fault(
     machine: &Machine,
     function: &str,
     subject: Option<Device>,
     call: u32,
 ) -> Option<nvmlReturn_t> {
-    let rows = machine.file.get("fault").and_then(Value::as_array);
-    let rows = rows.into_iter().flatten().filter_map(Value::as_table);
-    fault_of_variable().into_iter().chain(rows).find_map(|row| {
+    let own: &[Value] = faults_of_variable();
+    let of_box = machine.file.get("fault").and_then(Value::as_array);
+    let rows = own.iter().chain(of_box.into_iter().flatten());
+    rows.filter_map(Value::as_table).find_map(|row| {
         let listed = |key: &str| {
             row.get(key)
                 .is_some_and(|patterns| any_names(patterns, function))
@@ -210,15 +211,22 @@ fn fault(
     })
 }
 
-/// The row that the variable holds.
-fn fault_of_variable() -> Option<&'static Table> {
-    static ROW: OnceLock<Option<Table>> = OnceLock::new();
+/// The rows that the variable holds.
+fn faults_of_variable() -> &'static [Value] {
+    static ROWS: OnceLock<Vec<Value>> = OnceLock::new();
     let read = || {
         let text = env::var(FAULT_VARIABLE).ok()?;
-        let table: Table = format!("fault = {{ {text} }}").parse().ok()?;
-        table.get("fault")?.as_table().cloned()
+        let rows = match text.starts_with('[') {
+            true => text,
+            false => format!("[{{ {text} }}]"),
+        };
+        let mut table: Table = format!("fault = {rows}").parse().ok()?;
+        match table.remove("fault")? {
+            Value::Array(rows) => Some(rows),
+            _ => None,
+        }
     };
-    ROW.get_or_init(read).as_ref()
+    ROWS.get_or_init(|| read().unwrap_or_default())
 }
 
 /// Whether a pattern, or one of a list, names a function.

@@ -12,7 +12,7 @@ use std::{
 
 use toml::{Table, Value};
 
-use crate::launcher;
+use crate::{gate::FAULT_VARIABLE, launcher};
 
 /// A command line on a box, with or without its answer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,10 +34,10 @@ impl Case {
     /// The command that runs `program` on the case's box, its arguments given. It may change GPUs, so
     /// it is refused when the program would load another library than the simulated one.
     pub fn command(&self, program: &Path) -> Result<Command, String> {
-        let mut command = match self.faults.is_empty() {
-            true => launcher::command(&self.simulated, program)?,
-            false => launcher::command_on(&self.simulated, &self.trouble()?, program)?,
-        };
+        let mut command = launcher::command(&self.simulated, program)?;
+        if !self.faults.is_empty() {
+            command.env(FAULT_VARIABLE, self.trouble()?.to_string());
+        }
         command.args(&self.args).env("TZ", "UTC");
         if !self.only_asks() {
             launcher::require_simulator(&command)?;
@@ -54,8 +54,8 @@ impl Case {
             .all(|arg| HARMLESS.iter().any(|known| arg.starts_with(known)))
     }
 
-    /// What the faults lay over the box.
-    fn trouble(&self) -> Result<Table, String> {
+    /// The faults as rows of a box file.
+    fn trouble(&self) -> Result<Value, String> {
         let fault = |fault: &String| {
             let (function, code) = fault
                 .split_once(':')
@@ -83,14 +83,8 @@ impl Case {
             }
             Ok(Value::Table(row))
         };
-        let faults: Vec<Value> = self
-            .faults
-            .iter()
-            .map(fault)
-            .collect::<Result<_, String>>()?;
-        Ok([("fault".to_owned(), Value::Array(faults))]
-            .into_iter()
-            .collect())
+        let faults: Result<_, String> = self.faults.iter().map(fault).collect();
+        Ok(Value::Array(faults?))
     }
 
     /// The case with what a run answered.

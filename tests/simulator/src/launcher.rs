@@ -2,15 +2,19 @@
 //! program with it.
 
 use std::{
+    collections::BTreeMap,
     env,
     ffi::OsString,
     fs::{self, File},
     hash::{DefaultHasher, Hash, Hasher},
     io,
-    os::unix::fs::symlink,
+    os::unix::fs::{MetadataExt, symlink},
     path::{Path, PathBuf},
     process::{self, Command},
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
 use toml::{Table, Value};
@@ -82,11 +86,7 @@ pub fn require_simulator(command: &Command) -> Result<(), String> {
         .ok_or("the loader's path is not set")?;
     let first = env::split_paths(path).next().unwrap_or_default();
     let library = first.join(LIBRARY_NAMES[0]);
-    let image = fs::read(&library).map_err(|e| format!("{}: {e}", library.display()))?;
-    let marker = BOX_VARIABLE.as_bytes();
-    let is_ours =
-        image.starts_with(b"\x7fELF") && image.windows(marker.len()).any(|bytes| bytes == marker);
-    match is_ours {
+    match is_simulator(&library).map_err(|e| format!("{}: {e}", library.display()))? {
         true => Ok(()),
         false => Err(format!(
             "{} is not the simulated library",
@@ -95,14 +95,47 @@ pub fn require_simulator(command: &Command) -> Result<(), String> {
     }
 }
 
+/// Whether a file is the simulated library. It is large, and tests ask thousands of times: it is read
+/// again only when it is another file than before, or has changed.
+fn is_simulator(library: &Path) -> io::Result<bool> {
+    type File = (u64, u64, u64, i64, i64);
+    static KNOWN: Mutex<BTreeMap<File, bool>> = Mutex::new(BTreeMap::new());
+    let about = fs::metadata(library)?;
+    let file = (
+        about.dev(),
+        about.ino(),
+        about.size(),
+        about.ctime(),
+        about.ctime_nsec(),
+    );
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&known) = known.get(&file) {
+        return Ok(known);
+    }
+    let image = fs::read(library)?;
+    let marker = BOX_VARIABLE.as_bytes();
+    let is_ours =
+        image.starts_with(b"\x7fELF") && image.windows(marker.len()).any(|bytes| bytes == marker);
+    known.insert(file, is_ours);
+    Ok(is_ours)
+}
+
 /// Lays out the folder of a box, and says where it is: the library under both its names, and
 /// `box.toml`. Processes may do this at once: each file appears whole, by renaming.
 pub fn prepare(name: &str) -> Result<PathBuf, String> {
-    let table = scenario::resolve(name)?;
-    match scenario::is_file(name) {
-        true => lay_out(&own_name(name, &table), &table),
-        false => lay_out(name, &table),
+    // An embedded box stays as it is for as long as this program runs.
+    static LAID_OUT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let laid_out = || LAID_OUT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(folder) = laid_out().get(name) {
+        return Ok(folder.clone());
     }
+    let table = scenario::resolve(name)?;
+    if scenario::is_file(name) {
+        return lay_out(&own_name(name, &table), &table);
+    }
+    let folder = lay_out(name, &table)?;
+    laid_out().insert(name.to_owned(), folder.clone());
+    Ok(folder)
 }
 
 /// The folder's name for a box that is not one of the embedded ones: no two that differ share one.
