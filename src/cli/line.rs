@@ -172,11 +172,11 @@ impl Line {
         words.iter().any(|word| self.has(word))
     }
 
-    /// How many options were given, where each of `once` does not count the
-    /// first time.
+    /// How many options were given, where each of `once` does not count the first
+    /// time. The line's table need not have them all.
     pub fn count_beside(&self, once: &[&str]) -> usize {
-        let excused = once.iter().filter(|word| self.has(word)).count();
-        self.given.len() - excused
+        let is_given = |word| self.given.iter().any(|given| given.option.word() == word);
+        self.given.len() - once.iter().filter(|&&word| is_given(word)).count()
     }
 
     /// A subcommand's options that were given, each once, in the table's order,

@@ -109,7 +109,7 @@ fn a_state_that_nobody_knows_is_no_other_failure() {
             &newer,
             &[&format!("--query-gpu={fields}"), "--format=csv,noheader"]
         ),
-        "[Unknown Error], [Unknown Error], [Unknown Error], [Unknown Error], [Unknown Error]\n"
+        "[Unknown Error], [Unknown Error], Unknown, [Unknown Error], [Unknown Error]\n"
     );
     let table = shown(&newer, &[]);
     assert!(table.contains("| N/A   34C ERR!  "), "{table}");
