@@ -179,6 +179,8 @@ pub enum Unit {
     Mebibytes,
     /// Watts.
     Watts,
+    /// Watts a second.
+    WattsPerSecond,
     /// Megahertz.
     Megahertz,
     /// Milliseconds.
@@ -191,6 +193,8 @@ pub enum Unit {
     KilobytesPerSecond,
     /// Seconds.
     Seconds,
+    /// Seconds, written out.
+    SecondsInFull,
     /// Banks of memory.
     Banks,
 }
@@ -203,12 +207,14 @@ impl Unit {
             Self::Percent => "%",
             Self::Mebibytes => "MiB",
             Self::Watts => "W",
+            Self::WattsPerSecond => "W/s",
             Self::Megahertz => "MHz",
             Self::Milliseconds => "ms",
             Self::Microseconds => "us",
             Self::Celsius => "C",
             Self::KilobytesPerSecond => "KB/s",
             Self::Seconds => "sec",
+            Self::SecondsInFull => "seconds",
             Self::Banks => "bank(s)",
         }
     }

@@ -71,6 +71,8 @@ facts! {
         let action = context.gpu.field_number(GET_GPU_RECOVERY_ACTION, 0)?;
         Ok(word_or(action as u32, words::RECOVERY_ACTIONS, "N/A"))
     };
+    /// Seconds that a driver has run the board (R610).
+    time_run(context) = context.gpu.time_run();
     /// CUDA compute capability.
     compute_capability(context) =
         context.gpu.compute_capability().map(|(major, minor)| format!("{major}.{minor}"));

@@ -1,5 +1,6 @@
 //! Power, watts: of the GPU, of its memory, and of the module that it sits on.
 
+use super::smoothing::real;
 use super::words;
 use super::{Context, facts};
 use crate::nvml::{Missing, Reading};
@@ -21,6 +22,10 @@ const WATT: i64 = 1000;
 const GPU: u32 = 0;
 const MODULE: u32 = 1;
 const MEMORY: u32 = 2;
+const BASE: u32 = 3;
+
+/// `NVML_FI_DEV_EDPP_MULTIPLIER`.
+const EDPP_MULTIPLIER: u32 = 274;
 
 /// The fields of power, which a report asks for at once.
 pub const FIELDS: &[(u32, u32)] = &[
@@ -95,11 +100,33 @@ facts! {
     module_min_limit(context) = scoped(context, MIN_LIMIT, MODULE);
     /// Highest limit that the module can be given.
     module_max_limit(context) = scoped(context, MAX_LIMIT, MODULE);
+
+    /// Base power in force (R610).
+    base_current(context) = since(scoped(context, CURRENT_LIMIT, BASE));
+    /// Base power that was asked for.
+    base_requested(context) = since(scoped(context, REQUESTED_LIMIT, BASE));
+    /// Base power that the board starts with.
+    base_default(context) = since(scoped(context, DEFAULT_LIMIT, BASE));
+    /// Lowest base power that can be asked for.
+    base_min(context) = since(scoped(context, MIN_LIMIT, BASE));
+    /// Highest base power that can be asked for.
+    base_max(context) = since(scoped(context, MAX_LIMIT, BASE));
+    /// Highest peak power, percent of the limit (R590).
+    edpp_multiplier(context) = since(context.gpu.field(EDPP_MULTIPLIER, GPU))
+        .map(|percent| Value::Hundredths(real(percent)));
 }
 
 fn scoped<T>(context: &Context<T>, field: u32, scope: u32) -> Reading<Value> {
     let milliwatts = context.gpu.field_number(field, scope)?;
     Ok(Value::watts(milliwatts as f64))
+}
+
+/// What newer drivers tell: older ones do not know the field or its scope.
+pub fn since<T>(reading: Reading<T>) -> Reading<T> {
+    match reading {
+        Err(Missing::INVALID_ARGUMENT) => Err(Missing::NotSupported),
+        reading => reading,
+    }
 }
 
 /// A draw; nvidia-smi has no less than a watt.

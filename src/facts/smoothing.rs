@@ -42,7 +42,7 @@ pub fn percent(number: FieldNumber, decimals: usize) -> Value {
 
 /// Watts a second, of which NVML tells thousandths.
 pub fn rate(number: FieldNumber) -> Value {
-    format!("{:.2} W/s", real(number) / 1000.0).into()
+    Value::Hundredths(real(number) / 1000.0)
 }
 
 /// A number, whether it came whole or real.

@@ -537,6 +537,8 @@ questions! { moving / Moving {
     fabric: Fabric = |device| forms::fabric(device);
     /// The name that an administrator gave the GPU, `nvmlDeviceGetHostname_v1`.
     hostname: String = |device| raw::hostname(device);
+    /// Seconds that a driver has run the board, all in all, `nvmlDeviceGetBBXTimeData_v1`.
+    time_run: u32 = |device| raw::time_run(device);
     /// Time lost to each clocks event reason: power cap, sync boost, software
     /// thermal, hardware thermal, hardware power brake; nanoseconds, one call of
     /// `nvmlDeviceGetFieldValues`.

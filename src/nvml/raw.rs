@@ -561,6 +561,14 @@ pub fn unrepairable_memory(device: Device) -> Reading<bool> {
     get(f, device).map(|flag| flag != 0)
 }
 
+/// `nvmlDeviceGetBBXTimeData_v1` (R610), which the bindings do not have yet: seconds
+/// that a driver has run the board.
+pub fn time_run(device: Device) -> Reading<u32> {
+    // SAFETY: it has this signature: its struct is one number.
+    let f: Function<Call<*mut u32>> = unsafe { unlisted!(nvmlDeviceGetBBXTimeData_v1) };
+    get(f, device)
+}
+
 /// `nvmlDeviceGetGspFirmwareVersion`, the one string whose room is not told:
 /// NVML's header says 64 bytes.
 pub fn gsp_version(device: Device) -> Reading<String> {

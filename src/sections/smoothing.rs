@@ -4,7 +4,7 @@ use super::row::{Row, group, group_or_word, line, number};
 use crate::facts::Context;
 use crate::facts::smoothing::{CURRENT_PROFILE, is_on, percent, plain, rate};
 use crate::nvml::{FieldNumber, Reading};
-use crate::value::Unit::{Milliseconds, Watts};
+use crate::value::Unit::{Milliseconds, Watts, WattsPerSecond};
 use crate::value::{Unit, enabled, yes};
 
 const PLAIN: Unit = Unit::None;
@@ -35,7 +35,9 @@ macro_rules! row {
         })
     };
     ($label:literal, $tag:expr, Rate, $id:literal) => {
-        line($label, $tag, |context| field(context, $id).map(rate))
+        number($label, $tag, WattsPerSecond, |context| {
+            field(context, $id).map(rate)
+        })
     };
     ($label:literal, $tag:expr, $unit:ident, $id:literal) => {
         number($label, $tag, $unit, |context| {

@@ -97,6 +97,70 @@ fn no_value_bursts_the_frame_of_the_table() {
     assert!(table.contains(r"a\u{202e}b\u{200b}c"), "{table}");
 }
 
+/// Numbers of ever more digits in every cell: each is there in full, or ends in dots.
+#[test]
+fn a_number_that_does_not_fit_into_its_cell_ends_in_dots() {
+    for digits in 1..=9 {
+        let number = "7".repeat(digits);
+        // NVML tells watts in 32 bits of milliwatts.
+        let watts = "8".repeat(digits.min(6));
+        let pair = format!(
+            "{{ total = \"{number} MiB\", used = \"{number} MiB\", reserved = 0, free = 0 }}"
+        );
+        let busy = made(
+            &format!("digits-{digits}"),
+            &format!(
+                r#"inherits = "overlong"
+                driver = {{ version = "{number}", nvml = "13.{number}", cuda = "1.1" }}
+                [gpu.0]
+                fan = {{ speed = {number}, count = 1 }}
+                temperature.gpu = {number}
+                performance_state = {number}
+                power = {{ usage = "{watts} W", enforced_limit = "{watts} W" }}
+                memory = {pair}
+                utilization.gpu = {number}
+                ecc = {{ pending = true, uncorrected.volatile.total = {number} }}
+                processes = [{{ pid = {number}, type = "C", name = "x", memory = "{number} MiB" }}]
+                [gpu.1]
+                name = "H100"
+                power.usage = "1 W"
+                memory = {{ total = "2 MiB", used = "1 MiB", reserved = 0, free = 0 }}
+                processes = [{{ pid = {number}, type = "C", name = "x", memory = "{number} MiB", gi = {number}, ci = {number} }}]
+                [[gpu.1.mig.devices]]
+                name = "MIG"
+                uuid = "MIG-7"
+                gi = {number}
+                ci = {number}
+                attributes = {{ multiprocessors = {number}, copy_engines = {number}, decoders = {number}, encoders = {number}, jpeg = {number}, ofa = {number} }}
+                memory = {pair}
+                bar1 = {pair}
+                ecc.uncorrected.volatile.sram = {number}"#
+            ),
+        );
+        for args in [&[][..], &["-col", "2"]] {
+            let shown = shown(&busy, args);
+            let (_, table) = shown.split_once('\n').expect("a time, then the table");
+            for (digit, whole) in [('7', &number), ('8', &watts)] {
+                // Cells of ids touch each other.
+                let runs = table.split(|c| c != digit && c != '.');
+                let cut = runs.filter(|run| run.starts_with(digit)).filter(|run| {
+                    let numbers = run.split("...").filter(|number| !number.is_empty());
+                    let marked = run.matches("...").count();
+                    let partial = numbers.filter(|number| {
+                        !number.replace('.', "").len().is_multiple_of(whole.len())
+                    });
+                    partial.count() > marked
+                });
+                let cut: Vec<&str> = cut.collect();
+                assert!(cut.is_empty(), "{digits} digits: {cut:?} in\n{table}");
+            }
+            for line in table.lines().filter(|line| !line.is_empty()) {
+                assert_eq!(line.width() % 91, 0, "{line}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_state_that_nobody_knows_is_no_other_failure() {
     let newer = made(
@@ -559,4 +623,98 @@ fn a_page_retired_nobody_knows_when_has_no_time() {
          0x00000000001f08e4, Fri Nov  1 00:00:05 2024\n\
          0x0fffffffffff0000, N/A\n"
     );
+}
+
+/// The fields that R590 to R610 brought: how each is headed, what it shows where NVML tells it, and on an
+/// older driver. (`bbx.time_run` is a function of its own, which an older library lacks.)
+#[test]
+fn fields_of_newer_drivers_have_their_units() {
+    const FIELDS: [(&str, &str, &str); 13] = [
+        ("edpp_multiplier", " [%]", "100.00 %"),
+        ("bbx.time_run", " [seconds]", "86401 seconds"),
+        ("gpu.base.current", " [W]", "601.26 W"),
+        ("gpu.base.requested", " [W]", "602.00 W"),
+        ("gpu.base.default", " [W]", "603.00 W"),
+        ("gpu.base.min", " [W]", "200.00 W"),
+        ("gpu.base.max", " [W]", "700.00 W"),
+        (
+            "power_smoothing.curr_profile.ramp_up_rate",
+            " [W/s]",
+            "1.50 W/s",
+        ),
+        (
+            "power_smoothing.curr_profile.ramp_down_rate",
+            " [W/s]",
+            "2.25 W/s",
+        ),
+        (
+            "power_smoothing.admin_override.ramp_up_rate",
+            " [W/s]",
+            "0.27 W/s",
+        ),
+        (
+            "power_smoothing.admin_override.ramp_down_rate",
+            " [W/s]",
+            "4000.00 W/s",
+        ),
+        ("power_smoothing.soc_power_smoothing_enabled", "", "Enabled"),
+        ("power_smoothing.enabled", "", "Disabled"),
+    ];
+    let newer = made(
+        "newer-fields",
+        r#"inherits = "r610"
+        [gpu.0]
+        bbx_time.run = 86401
+        base_power = { enforced_limit = 601255, limit = 602000, default_limit = 603000, min_limit = 200000, max_limit = 700000 }
+        field = { 251 = 0, 261 = 1500.5, 262 = 2250, 266 = 266, 267 = 4000000, 274 = 100, 300 = 1 }"#,
+    );
+    let older = made(
+        "older-fields",
+        "inherits = \"h200\"\ndriver = \"550.163\"\n",
+    );
+    let names: Vec<&str> = FIELDS.iter().map(|(name, ..)| *name).collect();
+    let query = format!("--query-gpu={}", names.join(","));
+    let joined = |cells: Vec<String>| cells.join(", ") + "\n";
+    let header = joined(FIELDS.map(|(name, unit, _)| format!("{name}{unit}")).into());
+    let values = joined(FIELDS.map(|(.., value)| value.to_owned()).into());
+    assert_eq!(
+        shown(&newer, &[&query, "--format=csv"]),
+        header.clone() + &values
+    );
+    let plain = values.replace([' ', '%'], "").replace("seconds", "");
+    let plain = plain.replace("W/s", "").replace('W', "").replace(',', ", ");
+    assert_eq!(
+        shown(&newer, &[&query, "--format=csv,noheader,nounits"]),
+        plain
+    );
+    let old = shown(&older, &[&query, "--format=csv"]);
+    let unknown = FIELDS.map(|(name, ..)| match name {
+        "bbx.time_run" => "[Function Not Found]".to_owned(),
+        _ => "[N/A]".to_owned(),
+    });
+    assert_eq!(old, header + &joined(unknown.into()));
+}
+
+/// What R580 shows, recorded, where NVML hands out numbers that stand for nothing elsewhere: all ones are
+/// nothing only in the place of a board, a draw is at least a watt where it comes as a field, and watts have
+/// the precision of 32 bits.
+#[test]
+fn numbers_that_stand_for_nothing_are_those_of_nvidia_smi() {
+    let fields = "index,platform.slot_number,platform.tray_index,platform.host_id,temperature.gpu,\
+                  temperature.gpu.tlimit,temperature.memory,fan.speed,power.draw,power.draw.average,\
+                  power.draw.instant,power.limit,module.power.draw.instant,module.power.limit,pstate,\
+                  addressing_mode,gpu_recovery_action,fabric.health.summary,\
+                  clocks_event_reasons_counters.sw_power_cap,ecc.errors.uncorrected.volatile.total";
+    let query = format!("--query-gpu={fields}");
+    let given = shown("sentinels", &[&query, "--format=csv,noheader"]);
+    let expected = "\
+0, [N/A], [N/A], 255, 255, 255, 255, 255 %, 0.25 W, 1.00 W, 1.00 W, 0.25 W, 1.00 W, 0.25 W, Unknown, Unknown, N/A, N/A, 0 us, 255
+1, 254, 254, 254, 65535, 65535, 65535, 65535 %, 65.54 W, 65.54 W, 65.54 W, 65.54 W, 65.54 W, 65.54 W, Unknown, Unknown, N/A, N/A, 65 us, 65535
+2, 0, 0, 0, -1, -1, 4294967295, 4294967295 %, 4294967.50 W, 4294967.50 W, 4294967.50 W, 4294967.50 W, 4294967.50 W, 4294967.50 W, Unknown, Unknown, N/A, N/A, 4294967 us, 4294967295
+3, 1, 1, 1, -2147483648, -2147483648, 2147483648, 4294967295 %, 4294967.50 W, 4294967.50 W, 4294967.50 W, 4294967.50 W, 4294967.50 W, 4294967.50 W, Unknown, Unknown, N/A, Healthy, 18446744073709551 us, 18446744073709551615
+4, 0, 0, 0, -40, -40, 4294967256, 0 %, 0.00 W, 1.00 W, 1.00 W, 0.00 W, 1.00 W, 0.00 W, P0, None, None, N/A, 0 us, 0
+5, 0, 0, 1, 127, [N/A], 255, [N/A], 9.71 W, [N/A], 9.71 W, 70.00 W, [N/A], [N/A], P0, None, None, N/A, 0 us, 0
+6, 0, 0, 1, -1, [N/A], 4294967295, [N/A], 9.71 W, [N/A], 9.71 W, 70.00 W, [N/A], [N/A], P0, None, None, N/A, 0 us, 0
+";
+    assert_eq!(given, expected);
 }

@@ -1,22 +1,20 @@
 //! Names that drivers from 470 to 610 have or had but R580 has not: accepted,
 //! with a value where NVML still has one.
 
+use crate::facts::smoothing::{CURRENT_PROFILE, rate, real};
 use crate::facts::words::word;
-use crate::facts::{Context, board};
+use crate::facts::{board, power};
 use crate::fields::{Field, Group, field};
-use crate::nvml::{FieldNumber, Missing, Reading};
-use crate::value::Unit::{Megahertz, Milliseconds, None as Plain, Percent, Watts};
+use crate::nvml::FieldNumber;
+use crate::value::Unit::{
+    Milliseconds, None as Plain, Percent, SecondsInFull, Watts, WattsPerSecond,
+};
 use crate::value::{Value, enabled, yes};
 
 pub const FIELDS: Group<()> = Group {
     about: "Names from older and newer drivers",
     fields: ROWS,
 };
-
-/// What NVML no longer or never answered.
-fn gone(_: &Context<()>) -> Reading<Value> {
-    Err(Missing::NotSupported)
-}
 
 /// `NVML_FI_PWR_SMOOTHING_*` with its numbers of R580.82 and later.
 macro_rules! smoothing {
@@ -26,24 +24,23 @@ macro_rules! smoothing {
             $unit,
             $help,
             |context| {
-                let show: fn(f64) -> Value = $show;
-                context.gpu.field($id, 5).map(|number| {
-                    show(match number {
-                        FieldNumber::Whole(number) => number as f64,
-                        FieldNumber::Real(number) => number,
-                    })
-                })
+                let show: fn(FieldNumber) -> Value = $show;
+                power::since(context.gpu.field($id, CURRENT_PROFILE)).map(show)
             },
         )
     };
 }
 
-fn whole(number: f64) -> Value {
-    Value::Whole(number as i128)
+fn whole(number: FieldNumber) -> Value {
+    Value::Whole(real(number) as i128)
 }
 
-fn on(number: f64) -> Value {
-    enabled(number != 0.0)
+fn hundredths(number: FieldNumber) -> Value {
+    Value::Hundredths(real(number))
+}
+
+fn on(number: FieldNumber) -> Value {
+    enabled(real(number) != 0.0)
 }
 
 const ROWS: &[Field<()>] = &[
@@ -78,35 +75,51 @@ const ROWS: &[Field<()>] = &[
     field(
         &["edpp_multiplier"],
         Percent,
-        "Peak power in percent of the limit.",
-        gone,
+        "Highest peak power, in percent of the limit.",
+        power::edpp_multiplier,
     ),
     field(
         &["bbx.time_run"],
-        Plain,
-        "How long the board has been running.",
-        gone,
+        SecondsInFull,
+        "How long a driver has run the board, all in all.",
+        board::time_run,
     ),
-    field(&["gpu.base.current"], Megahertz, "Base clock now.", gone),
+    field(
+        &["gpu.base.current"],
+        Watts,
+        "Base power in force.",
+        power::base_current,
+    ),
     field(
         &["gpu.base.default"],
-        Megahertz,
-        "Base clock by default.",
-        gone,
+        Watts,
+        "Base power that the board starts with.",
+        power::base_default,
     ),
-    field(&["gpu.base.max"], Megahertz, "Base clock at most.", gone),
-    field(&["gpu.base.min"], Megahertz, "Base clock at least.", gone),
+    field(
+        &["gpu.base.max"],
+        Watts,
+        "Highest base power that can be asked for.",
+        power::base_max,
+    ),
+    field(
+        &["gpu.base.min"],
+        Watts,
+        "Lowest base power that can be asked for.",
+        power::base_min,
+    ),
     field(
         &["gpu.base.requested"],
-        Megahertz,
-        "Base clock that was asked for.",
-        gone,
+        Watts,
+        "Base power that was asked for.",
+        power::base_requested,
     ),
-    field(
-        &["power_smoothing.soc_power_smoothing_enabled"],
+    smoothing!(
+        "soc_power_smoothing_enabled",
         Plain,
-        "Whether power smoothing of the whole module is on.",
-        gone,
+        "Whether power is smoothed by the state of charge.",
+        300,
+        on
     ),
     smoothing!("enabled", Plain, "Whether power smoothing is on.", 251, on),
     field(
@@ -127,40 +140,28 @@ const ROWS: &[Field<()>] = &[
         253,
         on
     ),
-    smoothing!(
-        "tmp_ceil",
-        Watts,
-        "Highest draw in force.",
-        254,
-        Value::Hundredths
-    ),
-    smoothing!(
-        "tmp_floor",
-        Watts,
-        "Lowest draw in force.",
-        255,
-        Value::Hundredths
-    ),
+    smoothing!("tmp_ceil", Watts, "Highest draw in force.", 254, hundredths),
+    smoothing!("tmp_floor", Watts, "Lowest draw in force.", 255, hundredths),
     smoothing!(
         "max_percent_tmp_floor",
         Percent,
         "Highest floor that can be asked for.",
         256,
-        Value::Hundredths
+        hundredths
     ),
     smoothing!(
         "min_percent_tmp_floor",
         Percent,
         "Lowest floor that can be asked for.",
         257,
-        Value::Hundredths
+        hundredths
     ),
     smoothing!(
         "hw_lifetime_remaining_percent",
         Percent,
         "What is left of the circuit's life.",
         258,
-        Value::Hundredths
+        hundredths
     ),
     smoothing!(
         "num_preset_profiles",
@@ -175,21 +176,21 @@ const ROWS: &[Field<()>] = &[
         Percent,
         "Floor of the profile in use.",
         260,
-        Value::Hundredths
+        hundredths
     ),
     smoothing!(
         "curr_profile.ramp_up_rate",
-        Plain,
-        "How fast power may rise, mW/s.",
+        WattsPerSecond,
+        "How fast power may rise.",
         261,
-        whole
+        rate
     ),
     smoothing!(
         "curr_profile.ramp_down_rate",
-        Plain,
-        "How fast power may fall, mW/s.",
+        WattsPerSecond,
+        "How fast power may fall.",
         262,
-        whole
+        rate
     ),
     smoothing!(
         "curr_profile.ramp_down_hysteresis",
@@ -203,21 +204,21 @@ const ROWS: &[Field<()>] = &[
         Percent,
         "Floor that an administrator set.",
         265,
-        Value::Hundredths
+        hundredths
     ),
     smoothing!(
         "admin_override.ramp_up_rate",
-        Plain,
-        "Rise that an administrator set, mW/s.",
+        WattsPerSecond,
+        "Rise that an administrator set.",
         266,
-        whole
+        rate
     ),
     smoothing!(
         "admin_override.ramp_down_rate",
-        Plain,
-        "Fall that an administrator set, mW/s.",
+        WattsPerSecond,
+        "Fall that an administrator set.",
         267,
-        whole
+        rate
     ),
     smoothing!(
         "admin_override.ramp_down_hysteresis",

@@ -134,6 +134,9 @@ device_calls! {
         put(duration, gpu.read("bbx_flush.duration")?)
     }
 
+    // nvmlBBXTimeData_v1_t is one number.
+    nvmlDeviceGetBBXTimeData_v1(gpu, out: *mut c_uint) { put(out, gpu.read("bbx_time.run")?) }
+
     nvmlDeviceGetGspFirmwareVersion(gpu, version: *mut c_char) {
         put_text(version, NVML_GSP_FIRMWARE_VERSION_BUF_SIZE, &gpu.read::<String>("gsp.version")?)
     }

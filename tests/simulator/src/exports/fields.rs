@@ -347,7 +347,7 @@ const FIELDS: &[(c_uint, &str, Kind)] = &[
 ];
 
 /// The group that answers a power field, by scope (NVML_POWER_SCOPE_*).
-const SCOPES: &[&str] = &["power", "module_power", "memory_power"];
+const SCOPES: &[&str] = &["power", "module_power", "memory_power", "base_power"];
 
 /// The number that a field has today, by the one that it has in the driver of the box: the first drivers
 /// with fields from 251 on gave them other numbers.

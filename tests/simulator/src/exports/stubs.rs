@@ -26,7 +26,6 @@ stubs! {
     nvmlDeviceGetAccountingStats_v2
     nvmlDeviceGetActiveVgpus
     nvmlDeviceGetAdaptiveTgpModeInfo_v1
-    nvmlDeviceGetBBXTimeData_v1
     nvmlDeviceGetBankRemapperStatus_v1
     nvmlDeviceGetClkMonStatus
     nvmlDeviceGetClockOffsets
