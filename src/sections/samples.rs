@@ -88,7 +88,12 @@ macro_rules! samples {
     };
 }
 
-pub const POWER: &[Row<()>] = &[samples!("Power Samples", TOTAL_POWER, Watts, Value::watts)];
+/// Milliwatts as watts. nvidia-smi reckons samples with more precision than other powers.
+fn watts(milliwatts: f64) -> Value {
+    Value::Hundredths(milliwatts / 1000.0)
+}
+
+pub const POWER: &[Row<()>] = &[samples!("Power Samples", TOTAL_POWER, Watts, watts)];
 
 pub const UTILIZATION: &[Row<()>] = &[
     samples!("GPU Utilization Samples", GPU_UTILIZATION, Percent, whole),

@@ -718,3 +718,39 @@ fn numbers_that_stand_for_nothing_are_those_of_nvidia_smi() {
 ";
     assert_eq!(given, expected);
 }
+
+/// What nvidia-smi 550 shows of the same box. Everywhere but in samples, watts have the precision of 32 bits.
+#[test]
+fn watts_are_rounded_as_nvidia_smi_rounds_them() {
+    let odd = made(
+        "watts",
+        r#"inherits = "changeable"
+        [gpu.0]
+        samples.power = { number = 7, period_us = 20000, values = [65535, 255, 100125, 690255, 65535] }
+        power = { limit = 400005, min_limit = 100255, max_limit = 700255 }"#,
+    );
+    let report = shown(&odd, &["-q", "-d", "POWER", "-i", "0"]);
+    let lines: Vec<String> = report
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    for line in [
+        "Requested Power Limit : 400.01 W",
+        "Min Power Limit : 100.25 W",
+        "Max Power Limit : 700.26 W",
+        "Max : 690.25 W",
+        "Min : 0.26 W",
+        "Avg : 153.66 W",
+    ] {
+        assert!(lines.iter().any(|given| given == line), "{line}: {report}");
+    }
+    let set = shown(&odd, &["-i", "0", "-pl", "500.125"]);
+    let (bus, done) = ("00000000:19:00.0", "All done.\n");
+    let said = format!("Power limit for GPU {bus} was set to 500.12 W from 400.01 W.\n{done}");
+    assert_eq!(set, said);
+    let refused = stdout(&run(&odd, &["-i", "0", "-pl", "900"]));
+    assert!(
+        refused.contains("between 100.25 W and 700.26 W for GPU"),
+        "{refused}"
+    );
+}

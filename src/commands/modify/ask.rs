@@ -2,6 +2,7 @@
 
 use super::row::{Refusal, Wish, fill};
 use crate::nvml::{Clock, Gpu, Missing, Reading};
+use crate::value::Value;
 
 const UNKNOWN: &str = "unknown";
 
@@ -110,5 +111,5 @@ pub fn range_listed(clocks: Reading<Vec<u32>>, wish: &Wish) -> Reading<()> {
 
 /// Milliwatts as watts.
 pub fn watts(milliwatts: u32) -> String {
-    format!("{:.2}", f64::from(milliwatts) / 1000.0)
+    Value::watts(milliwatts).to_string()
 }
