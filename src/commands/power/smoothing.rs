@@ -278,7 +278,7 @@ fn share(number: Reading<FieldNumber>) -> String {
 }
 
 fn pace(number: Reading<FieldNumber>) -> String {
-    spelt(&number.map(rate), Unit::None)
+    spelt(&number.map(rate), Unit::WattsPerSecond)
 }
 
 fn milliseconds(number: Reading<FieldNumber>) -> String {
