@@ -64,6 +64,20 @@ fn spellings() -> impl Strategy<Value = (&'static Opt, &'static str, &'static st
     prop::sample::select(several)
 }
 
+#[test]
+fn every_option_of_a_subcommand_is_read_or_refused_with_a_word() {
+    for known in SUBCOMMANDS {
+        for name in known.all_options().flat_map(Opt::spellings) {
+            for value in ["", "=1"] {
+                let words = [known.name.to_owned(), format!("{name}{value}")];
+                let refused = read(words.map(OsString::from)).err();
+                let told = refused.is_none_or(|error| !error.to_string().trim().is_empty());
+                assert!(told, "{} {name}{value}", known.name);
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
