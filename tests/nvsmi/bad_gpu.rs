@@ -4,7 +4,7 @@
 //! The status is that of the GPU's code, but where nvidia-smi prints the same and ends with 0: after rows
 //! that tell of what failed, as long as NVML still knows which GPU they are of.
 
-use crate::common::{nvsmi, run, stdout};
+use crate::common::{nvsmi, run, skipped, stdout};
 use std::process::Output;
 
 /// The GPU that is bad.
@@ -369,7 +369,7 @@ fn a_gpu_that_answers_nothing_is_no_success() {
 #[test]
 fn a_gpu_without_a_handle_has_the_address_that_is_left() {
     if !simulator::can_replace_sysfs() {
-        println!("left out: /sys cannot be replaced here");
+        skipped("/sys cannot be replaced here");
         return;
     }
     const LOST: &str = "GPU is lost.  Reboot the system to recover this GPU\n\n";

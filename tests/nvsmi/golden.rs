@@ -7,12 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simulator::golden::{self, Case, comparable};
 
-use crate::common::NVSMI;
+use crate::common::trials::all;
+use crate::common::{NVSMI, skipped};
 
 /// How many differences are shown of each area.
 const SHOWN: usize = 8;
@@ -49,38 +48,23 @@ fn nvsmi_answers_as_nvidia_smi_does() {
         }
     }
     if !simulator::can_replace_sysfs() {
-        println!("left out, for /sys cannot be replaced here: topo-cards");
+        skipped("/sys cannot be replaced here, as topo-cards needs");
         cases.retain(|(area, _)| area != "topo-cards");
     }
-    assert!(cases.len() > 500, "only {} golden cases", cases.len());
+    assert!(cases.len() > 4000, "only {} golden cases", cases.len());
 
     let live = std::env::var_os("NVIDIA_SMI").map(PathBuf::from);
-    let next = AtomicUsize::new(0);
-    let failures = Mutex::new(Vec::new());
-    let workers = std::thread::available_parallelism().map_or(2, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some((area, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let expected = match &live {
-                        Some(program) if area != ON_PURPOSE => laid_over(run(case, program)),
-                        _ if area != ON_PURPOSE => laid_over(case.clone()),
-                        _ => case.clone(),
-                    };
-                    let given = run(case, Path::new(NVSMI));
-                    if let Some(difference) = difference(&expected, &given) {
-                        failures.lock().expect("the list").push((
-                            area,
-                            case.simulated.clone(),
-                            difference,
-                        ));
-                    }
-                }
-            });
-        }
+    let failures: Vec<(&String, String, String)> = all(&cases, |(area, case)| {
+        let expected = match &live {
+            Some(program) if area != ON_PURPOSE => laid_over(run(case, program)),
+            _ if area != ON_PURPOSE => laid_over(case.clone()),
+            _ => case.clone(),
+        };
+        let given = run(case, Path::new(NVSMI));
+        let failure = difference(&expected, &given);
+        let failure = failure.map(|difference| (area, case.simulated.clone(), difference));
+        failure.into_iter().collect()
     });
-
-    let failures = failures.into_inner().expect("the list");
     print_table(&cases, &failures);
     let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
     for (area, _, difference) in &failures {

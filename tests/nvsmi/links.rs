@@ -9,7 +9,8 @@ use simulator::golden::Case;
 
 use crate::common::calls::watched;
 use crate::common::changes::changes;
-use crate::common::{NVSMI, scratch, stdout};
+use crate::common::trials::{Share, all};
+use crate::common::{NVSMI, has_program, scratch, stdout};
 
 /// NVML's codes, the words for them, and the exit status that passes them on.
 const CODES: &[(&str, &str, i32)] = &[
@@ -90,9 +91,9 @@ fn run(simulated: &str, faults: &[String], args: &[&str]) -> Output {
 }
 
 /// The functions and fields that a line asks for successfully, but for those that begin every line.
-fn asked(simulated: &str, args: &[&str], number: usize) -> BTreeSet<String> {
+fn asked(simulated: &str, args: &[&str], log: &str) -> BTreeSet<String> {
     let mut line = command(simulated, &[], args);
-    let (output, calls) = watched(&mut line, &format!("links-{number}"));
+    let (output, calls) = watched(&mut line, &format!("links-{log}"));
     assert!(output.stderr.is_empty(), "{args:?}: {output:?}");
     calls
         .into_iter()
@@ -123,22 +124,84 @@ fn problem(healthy: &Output, given: &Output, words: &str, status: i32) -> Option
 }
 
 #[test]
+fn a_failure_shows() {
+    failures_show(Share::Sample);
+}
+
+#[test]
+#[ignore = "10 seconds"]
 fn every_failure_shows() {
-    let mut problems = Vec::new();
-    let mut count = 0;
-    std::thread::scope(|scope| {
-        let sweeps: Vec<_> = LINES
-            .iter()
-            .enumerate()
-            .map(|(number, (simulated, args))| scope.spawn(move || sweep(number, simulated, args)))
-            .collect();
-        for sweep in sweeps {
-            let (tried, found) = sweep.join().expect("a sweep");
-            count += tried;
-            problems.extend(found);
-        }
+    failures_show(Share::Whole);
+}
+
+/// A line of which something fails.
+struct Failure<'a> {
+    simulated: &'a str,
+    args: &'a [&'a str],
+    healthy: &'a Output,
+    function: String,
+    code: &'a (&'a str, &'a str, i32),
+}
+
+/// A sample has every function of every line fail, and every code.
+fn failures_show(share: Share) {
+    let lines: Vec<usize> = (0..LINES.len()).collect();
+    let asked = all(&lines, |&line| {
+        let (simulated, args) = LINES[line];
+        let log = format!("{}-{line}", share.name());
+        vec![(
+            line,
+            run(simulated, &[], args),
+            asked(simulated, args, &log),
+        )]
     });
-    assert!(count > 800, "only {count} failures were tried");
+    let mut failures = Vec::new();
+    for (line, healthy, functions) in &asked {
+        let (simulated, args) = LINES[*line];
+        let needed =
+            |function: &&String| !NOT_NEEDED.contains(&(&args.join(" "), function.as_str()));
+        for function in functions.iter().filter(needed) {
+            // A field fails for the first link, and for every one.
+            let every_link = function.contains('.').then(|| format!("{function}*"));
+            for function in [Some(function.clone()), every_link].into_iter().flatten() {
+                failures.extend(CODES.iter().map(|code| Failure {
+                    simulated,
+                    args,
+                    healthy,
+                    function: function.clone(),
+                    code,
+                }));
+            }
+        }
+    }
+    assert!(failures.len() > 800, "only {} failures", failures.len());
+    failures.sort_by_key(|failure| (failure.simulated, failure.args, failure.function.clone()));
+    let failures = share.of(failures, |failure| {
+        let Failure {
+            simulated, args, ..
+        } = failure;
+        vec![
+            format!("{simulated} {} {}", args.join(" "), failure.function),
+            failure.code.0.to_owned(),
+        ]
+    });
+    let problems = all(&failures, |failure| {
+        let Failure {
+            simulated, args, ..
+        } = failure;
+        let (code, words, status) = failure.code;
+        let fault = format!("{}:{code}", failure.function);
+        let given = run(simulated, std::slice::from_ref(&fault), args);
+        let problem = problem(failure.healthy, &given, words, *status);
+        let told = problem.map(|problem| {
+            let code = given.status.code();
+            format!(
+                "{simulated} {fault} {}: {problem} ({code:?})",
+                args.join(" ")
+            )
+        });
+        told.into_iter().collect()
+    });
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
@@ -200,36 +263,6 @@ fn a_link_that_cannot_be_read_does_not_hide_the_others() {
         assert_eq!(shown.lines().collect::<Vec<_>>(), expected, "{code}");
         assert_eq!(given.status.code(), Some(*status), "{code}");
     }
-}
-
-/// Every function of a line with every code: how many, and what is wrong.
-fn sweep(number: usize, simulated: &str, args: &[&str]) -> (usize, Vec<String>) {
-    let healthy = run(simulated, &[], args);
-    let line = args.join(" ");
-    let mut problems = Vec::new();
-    let mut count = 0;
-    for function in asked(simulated, args, number) {
-        if NOT_NEEDED.contains(&(line.as_str(), function.as_str())) {
-            continue;
-        }
-        // A field fails for the first link, and for every one.
-        let every_link = function.contains('.').then(|| format!("{function}*"));
-        let faults = [Some(function), every_link];
-        let faults = faults.into_iter().flatten().flat_map(|function| {
-            CODES
-                .iter()
-                .map(move |known| (format!("{function}:{}", known.0), known))
-        });
-        for (fault, (_, words, status)) in faults {
-            let given = run(simulated, std::slice::from_ref(&fault), args);
-            count += 1;
-            if let Some(problem) = problem(&healthy, &given, words, *status) {
-                let code = given.status.code();
-                problems.push(format!("{simulated} {fault} {line}: {problem} ({code:?})"));
-            }
-        }
-    }
-    (count, problems)
 }
 
 #[test]
@@ -351,12 +384,11 @@ fn a_heading_is_underlined_on_a_terminal_alone() {
         "{piped}"
     );
     let on_terminal = format!("script -qec '{line}' /dev/null");
-    let output = crate::common::script("l40s-x4", &on_terminal);
-    let shown = stdout(&output);
-    if shown.is_empty() {
-        // There is no script(1) here.
+    if !has_program("script") {
         return;
     }
+    let output = crate::common::script("l40s-x4", &on_terminal);
+    let shown = stdout(&output);
     assert_eq!(shown.matches("\x1b[4mGPU0\t").count(), 2, "{output:?}");
     assert_eq!(shown.matches("\x1b[0m").count(), 2, "{shown:?}");
 }

@@ -9,7 +9,7 @@ use simulator::golden::Case;
 
 use crate::common::calls::watched;
 use crate::common::changes::{CHANGES, changes};
-use crate::common::{NVSMI, scratch, stdout};
+use crate::common::{NVSMI, scratch, skipped, stdout};
 
 /// nvsmi on the box whose GPUs let everything be changed, with faults.
 fn nvsmi(faults: &[String], args: &[&str]) -> Command {
@@ -44,6 +44,13 @@ fn calls(args: &[&str]) -> Vec<String> {
     let (output, calls) = watched(&mut nvsmi(&[], args), &name);
     assert!(output.status.code().is_some(), "{args:?}");
     calls.into_iter().map(|call| call.function).collect()
+}
+
+fn needs_root() -> bool {
+    if !is_root() {
+        skipped("only root may change a GPU");
+    }
+    is_root()
 }
 
 fn is_root() -> bool {
@@ -287,7 +294,7 @@ fn a_dry_run_looks_clocks_up() {
 
 #[test]
 fn a_dry_run_tells_from_what_to_what() {
-    if !is_root() {
+    if !needs_root() {
         return;
     }
     let state = scratch("modify-dry-words");
@@ -310,7 +317,7 @@ fn a_dry_run_tells_from_what_to_what() {
 /// Where the GPU is as wished, a dry run says that, and never "from 700.00 W to 700.00 W".
 #[test]
 fn a_dry_run_says_that_nothing_would_change() {
-    if !is_root() {
+    if !needs_root() {
         return;
     }
     const GPU: &str = "for GPU 3 (00000000:5D:00.0).\nNothing was changed.\n";
@@ -354,7 +361,7 @@ fn a_dry_run_says_that_nothing_would_change() {
 /// The subcommands that change something, with what a dry run says.
 #[test]
 fn a_dry_run_of_a_subcommand_changes_nothing() {
-    if !is_root() {
+    if !needs_root() {
         return;
     }
     const HEADING: &str =
@@ -419,7 +426,7 @@ fn a_dry_run_of_a_subcommand_changes_nothing() {
 /// What the system does not have cannot be changed; a dry run ends as the change would.
 #[test]
 fn a_dry_run_fails_where_there_is_nothing_to_change() {
-    if !is_root() {
+    if !needs_root() {
         return;
     }
     for line in [
@@ -608,7 +615,7 @@ fn a_dry_run_looks_locked_clocks_up() {
     refused(dry("-lgc", "1410,1000", &[]));
     refused(dry("-lgc", "1", &[]));
     refused(dry("-lmc", "99999", &[]));
-    if !is_root() {
+    if !needs_root() {
         return;
     }
     for (option, clocks) in [

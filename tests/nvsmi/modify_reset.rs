@@ -4,12 +4,12 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::common::{NVSMI, nvsmi, run, scratch, stdout};
+use crate::common::{NVSMI, nvsmi, run, scratch, skipped, stdout};
 
 /// A box of one test's own, for what is written to its `/sys` stays.
 fn own(name: &str, more: &str) -> Option<String> {
     if !simulator::can_replace_sysfs() {
-        println!("left out: /sys cannot be replaced here");
+        skipped("/sys cannot be replaced here");
         return None;
     }
     let path = scratch(&format!("reset-{name}.toml"));

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::running::heeds;
-use crate::common::{NVSMI, run, scratch, script, stdout};
+use crate::common::{NVSMI, has_program, run, scratch, script, stdout};
 
 /// Runs a script that must succeed, and returns what it printed.
 fn works(simulated: &str, text: &str) -> String {
@@ -73,8 +73,7 @@ fn metrics_appended_to_a_file() {
 
 #[test]
 fn a_python_collector() {
-    if script("h200", "command -v python3").stdout.is_empty() {
-        println!("left out: there is no python3");
+    if !has_program("python3") {
         return;
     }
     let text = r#"python3 - <<'END'

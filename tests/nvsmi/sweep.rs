@@ -2,63 +2,132 @@
 //! what could not be read is told and is no value.
 //!
 //! One run fails a question in all ways at once: each GPU of a crowd gets a return code of its own.
+//!
+//! By default a sample runs: every question and every view, but not every question in every view.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::calls::{LOG, logged};
+use crate::common::trials::{Share, all};
 use crate::common::{NVSMI, scratch, stdout};
 
-/// Every `nvmlReturn_t` but success, and one that nobody knows.
-const CODES: [u32; 32] = [
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
-    27, 28, 29, 30, 999, 12345,
+/// Every `nvmlReturn_t` but success, and one that nobody knows, with its words.
+const CODES: [(u32, &str); 32] = [
+    (1, "Uninitialized"),
+    (2, "Invalid Argument"),
+    (3, "N/A"),
+    (4, "Insufficient Permissions"),
+    (5, "Already Initialized"),
+    (6, "Not Found"),
+    (7, "Insufficient Size"),
+    (8, "Insufficient External Power"),
+    (9, "Driver Not Loaded"),
+    (10, "Timeout"),
+    (11, "Interrupt Request Issue"),
+    (12, "NVML Shared Library Not Found"),
+    (FUNCTION_NOT_FOUND, "Function Not Found"),
+    (14, "Corrupted infoROM"),
+    (15, "GPU is lost"),
+    (16, "GPU requires reset"),
+    (17, "GPU access blocked by the operating system"),
+    (18, "Driver/library version mismatch"),
+    (19, "In use by another client"),
+    (20, "Insufficient Memory"),
+    (21, "No data"),
+    (22, "vGPU ECC not supported"),
+    (23, "Insufficient Resources"),
+    (24, "Invalid Frequency"),
+    (25, "Argument version mismatch"),
+    (26, "Requested functionality has been deprecated"),
+    (27, "System is not in ready state"),
+    (28, "No supported GPUs were found"),
+    (
+        29,
+        "Resource not in correct state to perform requested operation",
+    ),
+    (30, "Reset type is not supported for given device"),
+    (999, "Unknown Error"),
+    (12345, "Unknown Error"),
 ];
 
-/// The words for them, and for what is not to be had.
-const WORDS: [&str; 38] = [
-    "N/A",
+/// What a function that the library lacks is taken to answer.
+const FUNCTION_NOT_FOUND: u32 = 13;
+
+/// What else is shown in the place of a value.
+const OTHER_WORDS: [&str; 8] = [
     "None",
-    "Not Found",
-    "Uninitialized",
-    "Invalid Argument",
     "Not Supported",
-    "Insufficient Permissions",
-    "Already Initialized",
-    "Insufficient Size",
-    "Insufficient External Power",
-    "Driver Not Loaded",
-    "Timeout",
-    "Interrupt Request Issue",
-    "NVML Shared Library Not Found",
-    "Function Not Found",
-    "Corrupted infoROM",
-    "GPU is lost",
-    "GPU requires reset",
-    "GPU access blocked by the operating system",
-    "Driver/library version mismatch",
-    "In use by another client",
-    "Insufficient Memory",
-    "No data",
-    "vGPU ECC not supported",
-    "Insufficient Resources",
-    "Invalid Frequency",
-    "Argument version mismatch",
-    "Requested functionality has been deprecated",
-    "System is not in ready state",
-    "No supported GPUs were found",
-    "Resource not in correct state to perform requested operation",
-    "Reset type is not supported for given device",
-    "Unknown Error",
+    "GPU access blocked",
     "ERR!",
     "-",
     "Unknown",
     "Requested",
     "",
 ];
+
+/// Whether a word is shown in the place of a value.
+fn is_known(word: &str) -> bool {
+    CODES.iter().any(|(_, words)| *words == word) || OTHER_WORDS.contains(&word)
+}
+
+/// The codes that are exit statuses as well; for the others it is 255.
+const STATUS_CODES: [u32; 15] = [2, 3, 4, 6, 8, 9, 11, 12, 13, 14, 15, 17, 18, 19, 23];
+
+fn status_of(code: u32) -> i32 {
+    match STATUS_CODES.contains(&code) {
+        true => code as i32,
+        false => 255,
+    }
+}
+
+/// Without these calls there is nothing to show: the whole answer, in which `{}` stands for the code's
+/// words. `gpm` tells what the others do not.
+const REFUSALS: [(&str, &str); 3] = [
+    ("nvmlInit_v2", "Failed to initialize NVML: {}\n"),
+    (
+        "nvmlDeviceGetCount_v2",
+        "Unable to determine the number of GPUs",
+    ),
+    (
+        "nvmlDeviceGetCount_v2",
+        "Unable to determine the number of available GPUs: {}\n",
+    ),
+];
+
+/// How the answer begins for codes of nvmlInit that have a text of their own.
+const OWN_TEXTS: [(u32, &str); 3] = [
+    (
+        9,
+        "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.",
+    ),
+    (
+        12,
+        "NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.",
+    ),
+    (
+        18,
+        "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: ",
+    ),
+];
+
+/// Whether nothing can be shown if a function fails; then, whether that is what the answer says.
+fn refusal(function: &str, code: u32, shown: &str) -> Option<bool> {
+    if !REFUSALS.iter().any(|(of, _)| *of == function) {
+        return None;
+    }
+    let words = CODES.iter().find(|row| row.0 == code)?.1;
+    let own = OWN_TEXTS
+        .iter()
+        .find(|(of, _)| *of == code && function.starts_with("nvmlInit"));
+    Some(match own {
+        Some((_, begin)) => shown.starts_with(begin) && shown.trim_end().lines().count() <= 2,
+        None => REFUSALS
+            .iter()
+            .any(|(of, text)| *of == function && shown == text.replace("{}", words)),
+    })
+}
 
 /// The statuses that nvsmi ends with.
 const STATUSES: [i32; 18] = [
@@ -241,7 +310,7 @@ impl Reference {
         if self.lines.contains(line) {
             return None;
         }
-        let known = |word: &str| WORDS.contains(&word.trim_matches(['[', ']']));
+        let known = |word: &str| is_known(word.trim_matches(['[', ']']));
         match look {
             Look::Csv => {
                 let fields: Vec<&str> = line.split(", ").collect();
@@ -328,17 +397,33 @@ const MEANT: [(&str, &str); 5] = [
     ("nvmlDeviceGetDisplayActive", ".0ERR! in "),
 ];
 
-/// What is wrong with an answer.
-fn faults(view: &View, output: &Output, reference: &Reference) -> Vec<String> {
+/// What is wrong with an answer. `failed` is the one function that failed with one code, if so it was.
+fn faults(
+    view: &View,
+    output: &Output,
+    reference: &Reference,
+    failed: Option<(&str, u32)>,
+) -> Vec<String> {
     let mut faults = Vec::new();
     let status = output.status.code();
-    if status.is_none_or(|status| !STATUSES.contains(&status)) {
+    let may_be = |status: i32| match failed {
+        Some((_, code)) => status == 0 || status == status_of(code),
+        None => STATUSES.contains(&status),
+    };
+    if !status.is_some_and(may_be) {
         faults.push(format!("ended with {status:?}"));
     }
     if !output.stderr.is_empty() {
         faults.push(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let shown = stdout(output);
+    let refusal = failed.and_then(|(function, code)| refusal(function, code, &shown));
+    if let Some(refusal) = refusal {
+        if !refusal || status == Some(0) {
+            faults.push(format!("no refusal of {failed:?}: {status:?} {shown:?}"));
+        }
+        return faults;
+    }
     // The time passes.
     let stamped = |line: &&str| {
         !["Timestamp", "timestamp", " 2026", " 2027"]
@@ -357,25 +442,7 @@ fn faults(view: &View, output: &Output, reference: &Reference) -> Vec<String> {
 fn is_meant(function: &str, fault: &str) -> bool {
     MEANT
         .iter()
-        .any(|(of, text)| function.contains(of) && fault.contains(text))
-}
-
-/// Runs jobs on all cores, and gathers what they find.
-fn all<J: Sync>(jobs: &[J], run: impl Fn(&J) -> Vec<String> + Sync) -> Vec<String> {
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(Vec::new());
-    let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let faults = run(job);
-                    found.lock().expect("no panic").extend(faults);
-                }
-            });
-        }
-    });
-    found.into_inner().expect("no panic")
+        .any(|(of, text)| function.starts_with(of) && fault.contains(text))
 }
 
 fn assert_none(faults: &[String], what: &str) {
@@ -392,15 +459,33 @@ fn assert_none(faults: &[String], what: &str) {
 struct Job<'a> {
     view: &'a View,
     reference: &'a Reference,
+    function: &'a str,
     fault: String,
 }
 
+impl Job<'_> {
+    fn args(&self) -> String {
+        self.view.args.join(" ")
+    }
+}
+
 #[test]
-fn every_question_about_a_gpu_may_fail_in_every_way() {
-    let simulated = Box::new(&crowd("crowd", 33));
+fn each_question_about_a_gpu_may_fail_in_every_way() {
+    questions_about_a_gpu(Share::Sample);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn each_question_about_a_gpu_may_fail_in_every_way_in_each_view() {
+    questions_about_a_gpu(Share::Whole);
+}
+
+fn questions_about_a_gpu(share: Share) {
+    let simulated = Box::new(&crowd(&format!("crowd-{}", share.name()), 33));
     let views = views();
-    let log = scratch("sweep-calls");
-    let codes: Vec<String> = [0].iter().chain(&CODES).map(u32::to_string).collect();
+    let log = scratch(&format!("sweep-calls-{}", share.name()));
+    let codes = CODES.iter().map(|(code, _)| code.to_string());
+    let codes: Vec<String> = ["0".to_owned()].into_iter().chain(codes).collect();
     let codes = codes.join(", ");
     let asked: Vec<_> = views
         .iter()
@@ -423,30 +508,41 @@ fn every_question_about_a_gpu_may_fail_in_every_way() {
                 (1..=times.min(2)).map(move |from| Job {
                     view,
                     reference,
+                    function,
                     fault: format!("function = '{function}', codes = [{codes}], from = {from}"),
                 })
             })
         })
         .collect();
-    eprintln!("{} runs", jobs.len());
+    assert!(jobs.len() > 500, "{} runs", jobs.len());
+    let jobs = share.of(jobs, |job| vec![job.function.to_owned(), job.args()]);
     let faults = all(&jobs, |job| {
         let output = simulated.run(job.view, &[("NVSMI_SIMULATOR_FAULT", &job.fault)]);
-        let told = faults(job.view, &output, job.reference);
-        let args: String = job.view.args.join(" ").chars().take(24).collect();
-        let function = job.fault.split('\'').nth(1).unwrap_or_default();
+        let told = faults(job.view, &output, job.reference, None);
+        let args: String = job.args().chars().take(24).collect();
         let from = &job.fault[job.fault.len() - 1..];
         told.into_iter()
-            .filter(|fault| !is_meant(function, fault))
-            .map(|fault| format!("{args}: {function} from {from}: {fault}"))
+            .filter(|fault| !is_meant(job.function, fault))
+            .map(|fault| format!("{args}: {} from {from}: {fault}", job.function))
             .collect()
     });
     assert_none(&faults, "questions about GPUs");
 }
 
 #[test]
-fn every_question_about_the_driver_may_fail_in_every_way() {
+fn each_question_about_the_driver_may_fail() {
+    questions_about_the_driver(Share::Sample);
+}
+
+#[test]
+#[ignore = "10 seconds"]
+fn each_question_about_the_driver_may_fail_in_every_way() {
+    questions_about_the_driver(Share::Whole);
+}
+
+fn questions_about_the_driver(share: Share) {
     let simulated = Box::new("h200-busy");
-    let log = scratch("sweep-driver-calls");
+    let log = scratch(&format!("sweep-driver-calls-{}", share.name()));
     let views: Vec<View> = views().into_iter().take(7).collect();
     let asked: Vec<_> = views
         .iter()
@@ -459,26 +555,39 @@ fn every_question_about_the_driver_may_fail_in_every_way() {
             )
         })
         .collect();
-    let jobs: Vec<Job> = asked
+    let jobs: Vec<(Job, u32)> = asked
         .iter()
         .flat_map(|(view, reference, functions)| {
             functions.keys().flat_map(move |function| {
-                CODES.map(|code| Job {
-                    view,
-                    reference,
-                    fault: format!("function = '{function}', code = '{code}'"),
+                CODES.map(|(code, _)| {
+                    let job = Job {
+                        view,
+                        reference,
+                        function,
+                        fault: format!("function = '{function}', code = '{code}'"),
+                    };
+                    (job, code)
                 })
             })
         })
         .collect();
-    eprintln!("{} runs", jobs.len());
-    let faults = all(&jobs, |job| {
+    assert!(jobs.len() > 800, "{} runs", jobs.len());
+    let jobs = share.of(jobs, |(job, code)| {
+        vec![
+            format!("{} {}", job.function, job.args()),
+            format!("{} {code}", job.function),
+        ]
+    });
+    let faults = all(&jobs, |(job, code)| {
         let output = simulated.run(job.view, &[("NVSMI_SIMULATOR_FAULT", &job.fault)]);
-        let told = faults(job.view, &output, job.reference);
-        // Where nothing can be asked, one line or two say why.
-        let refusal = !output.status.success() && stdout(&output).lines().count() < 5;
+        let told = faults(
+            job.view,
+            &output,
+            job.reference,
+            Some((job.function, *code)),
+        );
         told.into_iter()
-            .filter(|fault| !refusal && !is_meant(&job.fault, fault))
+            .filter(|fault| !is_meant(job.function, fault))
             .map(|fault| format!("{:?} {}: {fault}", job.view.args.first(), job.fault))
             .collect()
     });
@@ -486,49 +595,74 @@ fn every_question_about_the_driver_may_fail_in_every_way() {
 }
 
 #[test]
-fn any_function_may_be_missing_from_the_library() {
+fn each_function_may_be_missing_from_the_library() {
+    missing_functions(Share::Sample);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn each_function_may_be_missing_from_the_library_in_each_view() {
+    missing_functions(Share::Whole);
+}
+
+fn missing_functions(share: Share) {
     let whole = Box::new("h200-busy");
-    let log = scratch("sweep-missing-calls");
-    let mut functions = BTreeSet::new();
+    let log = scratch(&format!("sweep-missing-calls-{}", share.name()));
     let views: Vec<View> = views()
         .into_iter()
         .filter(|view| {
             !view.args.iter().any(|arg| arg.contains(',')) || matches!(view.look, Look::Csv)
         })
         .collect();
-    let asked: Vec<_> = views
-        .iter()
-        .map(|view| {
-            let shown = stdout(&whole.run(view, &[]));
-            for driver in [false, true] {
-                functions.extend(whole.functions(view, &log, driver).into_keys());
+    let mut callers: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    let mut references = Vec::new();
+    for (place, view) in views.iter().enumerate() {
+        references.push(Reference::of(&stdout(&whole.run(view, &[]))));
+        for driver in [false, true] {
+            let called = whole.functions(view, &log, driver).into_keys();
+            // The parts of a function cannot be missing alone.
+            for function in called.filter(|function| !function.contains('.')) {
+                callers.entry(function).or_default().insert(place);
             }
-            (view, Reference::of(&shown))
+        }
+    }
+    assert!(callers.len() > 90, "{} functions", callers.len());
+    let jobs: Vec<(&str, usize)> = callers
+        .iter()
+        .flat_map(|(function, own)| {
+            let asked = (0..views.len()).filter(|view| share == Share::Whole || own.contains(view));
+            asked.map(move |view| (&**function, view))
         })
         .collect();
-    // The parts of one function.
-    functions.retain(|function| !function.contains('.'));
-    let functions: Vec<String> = functions.into_iter().collect();
-    let faults = all(&functions, |function| {
-        let path = scratch(&format!("missing-{function}.toml"));
+    let jobs = share.of(jobs, |(function, view)| {
+        vec![(*function).to_owned(), view.to_string()]
+    });
+    let mut missing: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (function, view) in jobs {
+        missing.entry(function).or_default().push(view);
+    }
+    let missing: Vec<(&str, Vec<usize>)> = missing.into_iter().collect();
+    let faults = all(&missing, |(function, asked)| {
+        let path = scratch(&format!("missing-{}-{function}.toml", share.name()));
         let text = format!("inherits = 'h200-busy'\nmissing = ['{function}']\n");
         std::fs::write(&path, text).expect("a file of our own");
         let simulated = Box::new(&path.display().to_string());
         let mut found = Vec::new();
-        for (view, reference) in &asked {
+        for &place in asked {
+            let view = &views[place];
             let output = simulated.run(view, &[]);
-            let refusal = !output.status.success() && stdout(&output).lines().count() < 5;
-            let told = faults(view, &output, reference);
+            let failed = Some((*function, FUNCTION_NOT_FOUND));
+            let told = faults(view, &output, &references[place], failed);
             found.extend(
                 told.into_iter()
-                    .filter(|fault| !refusal && !is_meant(function, fault))
+                    .filter(|fault| !is_meant(function, fault))
                     .map(|fault| format!("{:?} {function}: {fault}", view.args.first())),
             );
         }
         // A copy of the library for each function would fill the disk.
         let _ = std::fs::remove_dir_all(&simulated.folder);
+        let _ = std::fs::remove_file(&path);
         found
     });
-    eprintln!("{} functions", functions.len());
     assert_none(&faults, "missing functions");
 }

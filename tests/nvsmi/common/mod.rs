@@ -4,6 +4,9 @@
 pub mod calls;
 pub mod changes;
 pub mod running;
+pub mod trials;
+
+pub use simulator::skip::{has_program, skipped};
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

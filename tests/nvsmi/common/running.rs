@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use super::skipped;
+
 /// A loop that has shown its first line; the others are to be read, by so many bytes at a time.
 pub fn begun(command: &mut Command, at_a_time: usize) -> (Child, BufReader<ChildStdout>) {
     let mut child = command
@@ -31,5 +33,9 @@ pub fn send(signal: &str, process: u32) {
 pub fn heeds(signal: &str) -> bool {
     let listed = Command::new("bash").args(["-c", "trap"]).output();
     let listed = listed.expect("bash runs").stdout;
-    !String::from_utf8_lossy(&listed).contains(&format!("SIG{signal}\n"))
+    let ignored = String::from_utf8_lossy(&listed).contains(&format!("SIG{signal}\n"));
+    if ignored {
+        skipped(&format!("this program was told to ignore SIG{signal}"));
+    }
+    !ignored
 }

@@ -19,6 +19,7 @@ pub mod launcher;
 mod machine;
 pub mod reader;
 pub mod scenario;
+pub mod skip;
 mod sysfs;
 pub mod trial;
 

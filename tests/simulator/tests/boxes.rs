@@ -5,6 +5,8 @@
 
 use std::{env, path::PathBuf};
 
+use simulator::skip::skipped;
+
 /// What it is asked.
 const VIEWS: &[&[&str]] = &[
     &[],
@@ -27,7 +29,7 @@ const CHANGES: &[&[&str]] = &[&["-pm", "1"], &["-lmcd", "1000"], &["-rmcd"], &["
 #[test]
 fn a_real_nvidia_smi_runs_on_every_box() {
     let Some(program) = env::var_os("NVIDIA_SMI").map(PathBuf::from) else {
-        println!("left out: NVIDIA_SMI is not set");
+        skipped("NVIDIA_SMI is not set");
         return;
     };
     for (name, _) in simulator::scenario::list().unwrap() {
@@ -56,7 +58,7 @@ fn a_real_nvidia_smi_runs_on_every_box() {
 #[test]
 fn a_real_nvidia_smi_sees_where_gpus_are() {
     let Some(program) = env::var_os("NVIDIA_SMI").map(PathBuf::from) else {
-        println!("left out: NVIDIA_SMI is not set");
+        skipped("NVIDIA_SMI is not set");
         return;
     };
     let output = simulator::command("mixed", &program)
