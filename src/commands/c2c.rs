@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field, if_any};
 
 use super::nvlink::gigabytes;
-use super::present::{Present, both, count, heading, tell};
+use super::present::{Present, both, count, heading, of_each, tell};
 use crate::cli::Takes::{Long, Nothing};
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
@@ -59,45 +59,59 @@ fn c2c(line: &Line) -> anyhow::Result<()> {
 fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
     let mut unread = Ok(());
-    let mut linked: Vec<(&Gpu, u32)> = Vec::new();
-    for gpu in gpus.iter() {
-        match if_any(gpu.c2c_link_count()) {
-            Ok(0) => {}
-            Ok(links) => linked.push((gpu, links)),
-            Err(missing) => {
-                let failure = Error::uncounted("C2C links", gpu.index(), missing);
-                unread = both(unread, Err(failure));
+    let mut linked = false;
+    for told in of_each(&gpus, false, |gpu| of_gpu(gpu, line)) {
+        match told {
+            Ok(None) => {}
+            Ok(Some((text, shown))) => {
+                linked = true;
+                out.extend(text);
+                match shown {
+                    // Told under the heading of its GPU; the status tells of it at the end.
+                    Err(failure) if failure.is_of_one_gpu() => {
+                        unread = both(unread, tell(&failure, out));
+                    }
+                    done => done?,
+                }
             }
+            Err(uncounted) => unread = both(unread, Err(uncounted)),
         }
     }
-    if linked.is_empty() {
-        return both(unread, gpus.none_left_out()).and(Err(Error::no_c2c()));
+    let all = both(unread, gpus.none_left_out());
+    if linked {
+        all
+    } else {
+        all.and(Err(Error::no_c2c()))
+    }
+}
+
+/// What is told of a GPU, and how that ended; nothing of one without C2C links.
+type Told = Option<(Vec<u8>, Result<(), Error>)>;
+
+fn of_gpu(gpu: &Gpu, line: &Line) -> Result<Told, Error> {
+    let count = match if_any(gpu.c2c_link_count()) {
+        Ok(0) => return Ok(None),
+        count => count.map_err(|missing| Error::uncounted("C2C links", gpu.index(), missing))?,
+    };
+    let mut out = heading(gpu).into_bytes();
+    let mut views = VIEWS
+        .iter()
+        .filter(|(option, _)| line.has(option))
+        .peekable();
+    if views.peek().is_none() {
+        return Ok(Some((out, Ok(()))));
     }
     let only = line
         .number("link")
         .and_then(|link| u32::try_from(link).ok());
-    let views = || VIEWS.iter().filter(|(option, _)| line.has(option));
-    for (gpu, count) in linked {
-        put(out, &heading(gpu));
-        if views().next().is_none() {
-            continue;
-        }
-        let links = Links::of(gpu, count, only);
-        if !links.any_up(out) {
-            continue;
-        }
-        let shown = links
+    let links = Links::of(gpu, count, only);
+    let shown = match links.any_up(&mut out) {
+        true => links
             .known()
-            .and_then(|()| views().try_for_each(|(_, view)| view(&links, out)));
-        match shown {
-            // Told under the heading of its GPU; the status tells of it at the end.
-            Err(failure) if failure.is_of_one_gpu() => {
-                unread = both(unread, tell(&failure, out));
-            }
-            done => done?,
-        }
-    }
-    both(unread, gpus.none_left_out())
+            .and_then(|()| views.try_for_each(|(_, view)| view(&links, &mut out))),
+        false => Ok(()),
+    };
+    Ok(Some((out, shown)))
 }
 
 /// The C2C links of a GPU.

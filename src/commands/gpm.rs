@@ -8,7 +8,7 @@ use crate::cli::Takes::{Long, Nothing};
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::error::{Error, Status};
-use crate::nvml::Gpu;
+use crate::nvml::{Gpu, each};
 use crate::output;
 use crate::render::put;
 
@@ -75,17 +75,18 @@ fn streaming(on: bool) -> &'static str {
 fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
     let mut states = Vec::new();
     let mut unread = Ok(());
-    for gpu in gpus {
-        let told = match (there(gpu), gpu.has_gpm()) {
-            (Err(failure), _) => Err(failure),
-            (_, Err(missing)) => Err(Error::no_architecture(missing)),
-            (_, Ok(false)) => continue,
-            (_, Ok(true)) => gpu
-                .gpm_streaming()
-                .map_err(|missing| Error::gpm_streaming("display", missing)),
-        };
+    let told = each(gpus, |gpu| {
+        there(gpu)?;
+        if !gpu.has_gpm().map_err(Error::no_architecture)? {
+            return Ok(None);
+        }
+        let state = gpu.gpm_streaming();
+        let state = state.map_err(|missing| Error::gpm_streaming("display", missing))?;
+        Ok(Some((gpu.index(), state)))
+    });
+    for told in told {
         match told {
-            Ok(on) => states.push((gpu.index(), on)),
+            Ok(state) => states.extend(state),
             Err(failure) => unread = both(unread, Err(failure)),
         }
     }

@@ -5,7 +5,7 @@ use crate::cli::Takes::{MaybeAny, Nothing, Text};
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::error::{Error, Status};
-use crate::nvml::{Driver, GpuInstance, Missing, Placement, Profile, Reading, if_any};
+use crate::nvml::{Driver, GpuInstance, Missing, Placement, Profile, Reading, each, if_any};
 use crate::output;
 use crate::render::listing::Listing;
 use crate::render::put;
@@ -130,6 +130,8 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
         return Ok(());
     };
     let present = Present::named(driver, line)?;
+    // All at once; the answers are kept.
+    each(&present, Gpu::mig);
     let mut gpus: Vec<&Gpu> = present.iter().filter(|gpu| gpu.mig().is_ok()).collect();
     // A GPU that does not tell whether it is in MIG mode is left out, and told of.
     let mut untold = Ok(());
@@ -155,15 +157,22 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     untold
 }
 
-/// Does something for all, whichever of them fails; the first failure is told at
-/// the end.
-fn each<T>(all: &[T], mut act: impl FnMut(&T) -> Result<(), Error>) -> Result<(), Error> {
-    let mut told = Ok(());
-    for one in all {
-        let done = act(one);
-        told = told.and(done);
-    }
-    told
+/// The rows of all, asked at once; of those that fail, the first is told at the end.
+fn rows<T: Sync>(
+    all: &[T],
+    ask: impl Fn(&T, &mut String) -> Result<(), Error> + Sync,
+) -> (String, Result<(), Error>) {
+    let answers = each(all, |one| {
+        let mut rows = String::new();
+        let told = ask(one, &mut rows);
+        (rows, told)
+    });
+    let whole = (String::new(), Ok(()));
+    answers
+        .into_iter()
+        .fold(whole, |(all, told), (rows, next)| {
+            (all + &rows, told.and(next))
+        })
 }
 
 /// Whatever creates or destroys instances.
@@ -176,12 +185,11 @@ fn not_built(_: &[&Gpu], _: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
 /// `-lgip`.
 fn gpu_profiles(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |missing| unread("Failed to display GPU instance profiles", missing);
-    put(out, &GPU_PROFILES.head());
-    each(gpus, |gpu| {
+    let (rows, told) = rows(gpus, |gpu, rows| {
         for known in gpu.profiles().map_err(failed)? {
             let (profile, engines) = (&known.profile, &known.profile.engines);
             let room = gpu.room_for(profile).map_err(failed)?;
-            let row = GPU_PROFILES.row(&[
+            *rows += &GPU_PROFILES.row(&[
                 &[
                     right4(gpu.index()),
                     printable(&profile.name).into_owned(),
@@ -195,38 +203,38 @@ fn gpu_profiles(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
                 ],
                 &below(6, [engines.copy, engines.jpeg, engines.optical_flow]),
             ]);
-            put(out, &row);
         }
         Ok(())
-    })
+    });
+    put(out, &GPU_PROFILES.head());
+    put(out, &rows);
+    told
 }
 
 /// `-lgipp`.
 fn gpu_placements(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |missing| unread("Failed to display GPU instance placements", missing);
-    each(gpus, |gpu| {
+    let (rows, told) = rows(gpus, |gpu, rows| {
         for known in gpu.profiles().map_err(failed)? {
             let id = known.profile.id;
             let places = places(&gpu.placements(&known.profile).map_err(failed)?);
-            put(
-                out,
-                &format!("GPU {:>2} Profile ID {id:>2} {places}\n", gpu.index()),
-            );
+            *rows += &format!("GPU {:>2} Profile ID {id:>2} {places}\n", gpu.index());
         }
         Ok(())
-    })
+    });
+    put(out, &rows);
+    told
 }
 
 /// `-lgi`.
 fn gpu_instances(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    let mut rows = String::new();
-    let told = each(gpus, |gpu| {
+    let (rows, told) = rows(gpus, |gpu, rows| {
         let instances = gpu.gpu_instances().map_err(|missing| match missing {
             Missing::NOT_FOUND => no_gpu_instances(missing),
             failed => unread("Failed to display GPU instances", failed),
         })?;
         for instance in instances {
-            rows += &GPU_INSTANCES.row(&[&[
+            *rows += &GPU_INSTANCES.row(&[&[
                 right4(gpu.index()),
                 printable(&instance.profile.name).into_owned(),
                 right(instance.profile.id),
@@ -248,14 +256,13 @@ fn gpu_instances(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error
 fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |missing| unread("Failed to display compute instance profiles", missing);
     let (instances, untold) = chosen(gpus, line)?;
-    put(out, &COMPUTE_PROFILES.head());
-    let told = each(&instances, |(gpu, instance)| {
+    let (rows, told) = rows(&instances, |(gpu, instance), rows| {
         let profiles = instance.profiles().map_err(failed)?;
         let whole = default(instance, &profiles).map_err(failed)?;
         for profile in &profiles {
             let room = instance.room_for(profile).map_err(failed)?;
             let (engines, star) = (&profile.engines, if profile.id == whole { "*" } else { "" });
-            let row = COMPUTE_PROFILES.row(&[
+            *rows += &COMPUTE_PROFILES.row(&[
                 &[
                     right4(*gpu),
                     right(instance.id),
@@ -269,10 +276,11 @@ fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(),
                 ],
                 &below(6, [engines.copy, engines.jpeg]),
             ]);
-            put(out, &row);
         }
         Ok(())
     });
+    put(out, &COMPUTE_PROFILES.head());
+    put(out, &rows);
     untold.and(told)
 }
 
@@ -280,25 +288,22 @@ fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(),
 fn compute_placements(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let failed = |missing| unread("Failed to display compute instance placements", missing);
     let (instances, untold) = chosen(gpus, line)?;
-    let told = each(&instances, |(gpu, instance)| {
+    let (rows, told) = rows(&instances, |(gpu, instance), rows| {
         for profile in instance.profiles().map_err(failed)? {
             let places = places(&instance.placements(&profile).map_err(failed)?);
             let (within, id) = (instance.id, profile.id);
-            put(
-                out,
-                &format!("GPU {gpu:>2} GI {within:>2} Profile ID {id:>2} {places}\n"),
-            );
+            *rows += &format!("GPU {gpu:>2} GI {within:>2} Profile ID {id:>2} {places}\n");
         }
         Ok(())
     });
+    put(out, &rows);
     untold.and(told)
 }
 
 /// `-lci`.
 fn compute_instances(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    let mut rows = String::new();
     let (instances, untold) = chosen(gpus, line)?;
-    let told = each(&instances, |(gpu, instance)| {
+    let (rows, told) = rows(&instances, |(gpu, instance), rows| {
         let found = instance
             .compute_instances()
             .map_err(|missing| match missing {
@@ -306,7 +311,7 @@ fn compute_instances(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<()
                 failed => unread("Failed to display compute instances", failed),
             })?;
         for compute in found {
-            rows += &COMPUTE_INSTANCES.row(&[&[
+            *rows += &COMPUTE_INSTANCES.row(&[&[
                 right4(*gpu),
                 right(instance.id),
                 printable(&compute.profile.name).into_owned(),
@@ -350,11 +355,13 @@ type Chosen = (Vec<(u32, GpuInstance)>, Result<(), Error>);
 fn chosen(gpus: &[&Gpu], line: &Line) -> Result<Chosen, Error> {
     let wanted = line.text("gpu-instance-id").map(numbers);
     let mut found = Vec::new();
-    let untold = each(gpus, |gpu| {
-        let instances = gpu.gpu_instances().map_err(no_gpu_instances)?;
-        found.extend(instances.into_iter().map(|one| (gpu.index(), one)));
-        Ok(())
-    });
+    let mut untold = Ok(());
+    for (gpu, instances) in gpus.iter().zip(each(gpus, |gpu| gpu.gpu_instances())) {
+        match instances {
+            Ok(instances) => found.extend(instances.into_iter().map(|one| (gpu.index(), one))),
+            Err(missing) => untold = untold.and(Err(no_gpu_instances(missing))),
+        }
+    }
     if let Some(wanted) = wanted {
         found.retain(|(_, instance)| wanted.contains(&instance.id));
     }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, LINK_CAPABILITIES, Missing, Reading, field, if_any};
 
 use super::dry_run::NOTHING_CHANGED;
-use super::present::{Present, both, heading, named, tell};
+use super::present::{Present, both, heading, named, of_each, tell};
 use crate::cli::Takes::{Long, Nothing, Text};
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
@@ -151,30 +151,11 @@ fn run(
         return gpus.none_left_out();
     }
     let mut unread = Ok(());
-    for gpu in gpus.iter() {
-        // A GPU without NVLinks is passed over.
-        let links = match Links::of(gpu, line, dry_run) {
-            Ok(Some(links)) => links,
-            Ok(None) => continue,
-            Err(missing) => {
-                let uncounted = Error::uncounted("NVLinks", gpu.index(), missing);
-                unread = both(unread, Err(uncounted));
-                continue;
-            }
-        };
-        let mut out = Vec::new();
-        put(&mut out, &heading(gpu));
-        unread = both(unread, named(gpu));
-        let mut shown = Ok(());
-        if links.invalid() && looks {
-            put(&mut out, "\t Invalid Link\n");
-        } else {
-            shown = views
-                .iter()
-                .try_for_each(|row| row.2(&links, line, &mut out));
-        }
-        say(&String::from_utf8_lossy(&out));
-        match shown {
+    let ask = |gpu: &Gpu| of_gpu(gpu, line, dry_run, &views, looks);
+    for told in of_each(&gpus, changes, ask) {
+        say(&told.text);
+        unread = both(unread, told.unread);
+        match told.shown {
             // Told under the heading of its GPU; the status tells of it at the end.
             Err(failure) if failure.is_of_one_gpu() && !changes => {
                 say(&failure.to_string());
@@ -184,6 +165,48 @@ fn run(
         }
     }
     both(unread, gpus.none_left_out())
+}
+
+/// What there is to tell of a GPU.
+struct Told {
+    text: String,
+    /// What is told at the end.
+    unread: Result<(), Error>,
+    /// How the views ended.
+    shown: Result<(), Error>,
+}
+
+/// The views of a GPU, none of one without NVLinks.
+fn of_gpu(
+    gpu: &Gpu,
+    line: &Line,
+    dry_run: bool,
+    views: &[&(&str, Kind, View)],
+    looks: bool,
+) -> Told {
+    let mut told = Told {
+        text: String::new(),
+        unread: Ok(()),
+        shown: Ok(()),
+    };
+    let links = match Links::of(gpu, line, dry_run) {
+        Ok(Some(links)) => links,
+        Ok(None) => return told,
+        Err(missing) => {
+            told.unread = Err(Error::uncounted("NVLinks", gpu.index(), missing));
+            return told;
+        }
+    };
+    let mut out = heading(gpu).into_bytes();
+    told.unread = named(gpu);
+    if links.invalid() && looks {
+        put(&mut out, "\t Invalid Link\n");
+    } else {
+        let mut views = views.iter();
+        told.shown = views.try_for_each(|row| row.2(&links, line, &mut out));
+    }
+    told.text = String::from_utf8_lossy(&out).into_owned();
+    told
 }
 
 /// A link, and its answers.

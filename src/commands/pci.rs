@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
 use super::dry_run::{NOTHING_CHANGED, name};
-use super::present::{Present, both, heading};
+use super::present::{Present, both, heading, of_each};
 use crate::cli::Takes::Nothing;
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
@@ -71,40 +71,48 @@ fn run(
     say: &mut dyn FnMut(&str),
 ) -> Result<(), Error> {
     let gpus = Present::named(driver, line)?;
-    if line.has("clearErrorCounters") {
+    let changes = line.has("clearErrorCounters");
+    if changes {
         // Nothing is cleared without one of the GPUs.
         gpus.none_left_out()?;
     }
-    let mut told = Ok(());
-    for gpu in gpus.iter() {
-        let mut out = Vec::new();
-        put(&mut out, &heading(gpu));
-        if line.has("getErrorCounters") {
-            told = both(told, counters(gpu, ERRORS, &mut out));
-            row(LANE_ERROR, "", &mut out);
-            for (lane, errors) in gpu.numbers(&lanes()).into_iter().enumerate() {
-                put(&mut out, &format!("\t lane {lane:>2}: {}\n", shown(errors)));
-            }
-        }
-        if line.has("getCounters") {
-            told = both(told, counters(gpu, BYTES, &mut out));
-        }
-        let cleared = match line.has("clearErrorCounters") {
-            true if dry_run => {
-                let would = format!("Would clear all error counters for GPU {}.\n", name(gpu));
-                put(&mut out, &would);
-                Ok(())
-            }
-            true => clear(gpu, &mut out),
-            false => Ok(()),
-        };
-        say(&String::from_utf8_lossy(&out));
+    let mut unread = Ok(());
+    for (text, told, cleared) in of_each(&gpus, changes, |gpu| of_gpu(gpu, line, dry_run)) {
+        say(&text);
+        unread = both(unread, told);
         cleared?;
     }
     if dry_run {
         say(NOTHING_CHANGED);
     }
-    both(told, gpus.none_left_out())
+    both(unread, gpus.none_left_out())
+}
+
+/// What is told of a GPU, what of it could not be read, and whether counters were cleared.
+fn of_gpu(gpu: &Gpu, line: &Line, dry_run: bool) -> (String, Result<(), Error>, Result<(), Error>) {
+    let mut out = heading(gpu).into_bytes();
+    let mut told = Ok(());
+    if line.has("getErrorCounters") {
+        told = both(told, counters(gpu, ERRORS, &mut out));
+        row(LANE_ERROR, "", &mut out);
+        for (lane, errors) in gpu.numbers(&lanes()).into_iter().enumerate() {
+            put(&mut out, &format!("\t lane {lane:>2}: {}\n", shown(errors)));
+        }
+    }
+    if line.has("getCounters") {
+        told = both(told, counters(gpu, BYTES, &mut out));
+    }
+    let cleared = match line.has("clearErrorCounters") {
+        true if dry_run => {
+            let would = format!("Would clear all error counters for GPU {}.\n", name(gpu));
+            put(&mut out, &would);
+            Ok(())
+        }
+        true => clear(gpu, &mut out),
+        false => Ok(()),
+    };
+    let text = String::from_utf8_lossy(&out).into_owned();
+    (text, told, cleared)
 }
 
 fn lanes() -> Vec<(u32, u32)> {

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use crate::cli::Line;
 use crate::commands::begin;
 use crate::error::{Error, Status};
-use crate::nvml::{Driver, Gpu, Reading};
+use crate::nvml::{Driver, Gpu, Reading, each};
 use crate::render::put;
 use crate::value::printable;
 
@@ -76,6 +76,21 @@ pub fn there(gpu: &Gpu) -> Result<(), Error> {
 /// Refuses to do without one of the GPUs; each that is not there is told of.
 pub fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
     gpus.iter().map(there).fold(Ok(()), both)
+}
+
+/// What is asked of each GPU, in their order: of all of them at once, so that each
+/// that does not answer costs `--timeout` only once. Where something is changed, of
+/// one after another as the answers are taken: nothing is changed behind a failure.
+pub fn of_each<'a, 'd, R: Send + 'a>(
+    gpus: &'a [Gpu<'d>],
+    changes: bool,
+    ask: impl Fn(&Gpu<'d>) -> R + Sync + 'a,
+) -> Box<dyn Iterator<Item = R> + 'a> {
+    if changes {
+        Box::new(gpus.iter().map(ask))
+    } else {
+        Box::new(each(gpus, ask).into_iter())
+    }
 }
 
 /// The GPUs whose architecture has something; every one that there is must tell

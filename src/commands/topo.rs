@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use crate::commands::begin;
 use crate::error::Error;
 use crate::nvml::{
-    Driver, Gpu, Level, Missing, P2pCapability, P2pStatus, Place, Reading, Sysfs, if_any,
+    Driver, Gpu, Level, Missing, P2pCapability, Place, Reading, Sysfs, each, if_any,
 };
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
 
@@ -269,16 +269,13 @@ fn capability(letter: &str) -> Result<P2pCapability, Error> {
 
 /// `-p2p`: the pairs that could be asked, then whether any could not.
 fn p2p(gpus: &[Gpu], capability: P2pCapability, out: &mut Vec<u8>) -> Result<(), Error> {
-    let rows: Vec<(u32, Vec<Option<Reading<P2pStatus>>>)> = gpus
-        .iter()
-        .map(|gpu| {
-            let cells = gpus.iter().map(|other| match other.index() == gpu.index() {
-                true => None,
-                false => Some(gpu.p2p_status(other, capability)),
-            });
-            (gpu.index(), cells.collect())
-        })
-        .collect();
+    let rows = each(gpus, |gpu| {
+        let cells = gpus.iter().map(|other| match other.index() == gpu.index() {
+            true => None,
+            false => Some(gpu.p2p_status(other, capability)),
+        });
+        (gpu.index(), cells.collect::<Vec<_>>())
+    });
     let there: Vec<u32> = gpus.iter().map(Gpu::index).collect();
     peers(&there, &rows, std::io::stdout().is_terminal(), out);
     let mut cells = rows.iter().flat_map(|(_, cells)| cells).flatten();

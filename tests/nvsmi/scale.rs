@@ -1,9 +1,11 @@
 //! Much of something: long lists of names, and GPUs that all keep NVML waiting.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use crate::common::calls::watched;
-use crate::common::{nvsmi, stdout};
+use crate::common::{nvsmi, scratch, stdout};
 
 /// How many names a list has: about as many as one argument has room for.
 const NAMES: u32 = 9_000;
@@ -58,4 +60,96 @@ fn the_gpus_are_looked_at_once_for_a_long_list_of_names() {
             assert!(count <= most, "{test}: {count} calls of {function}");
         }
     }
+}
+
+/// Questions about every GPU.
+const LOOKS: &[&[&str]] = &[
+    &[],
+    &["-L"],
+    &["-q"],
+    &["-q", "-x"],
+    &["--query-gpu=index,power.draw", "--format=csv"],
+    &["--query-compute-apps=pid", "--format=csv"],
+    &["--query-accounted-apps=pid", "--format=csv"],
+    &["--query-supported-clocks=mem", "--format=csv"],
+    &["--query-retired-pages=gpu_uuid", "--format=csv"],
+    &["--query-remapped-rows=gpu_uuid", "--format=csv"],
+    &["dmon", "-c", "1"],
+    &["pmon", "-c", "1"],
+    &["nvlink", "-s"],
+    &["nvlink", "-c"],
+    &["nvlink", "-p"],
+    &["nvlink", "-R"],
+    &["nvlink", "-e"],
+    &["nvlink", "-ec"],
+    &["nvlink", "-gt", "d"],
+    &["nvlink", "-gLowPwrInfo"],
+    &["nvlink", "-gLWidth"],
+    &["nvlink", "-cBridge"],
+    &["nvlink", "-info"],
+    &["c2c", "-s"],
+    &["c2c", "-e"],
+    &["c2c", "-gLowPwrInfo"],
+    &["pci", "-gErrCnt"],
+    &["pci", "-gCnt"],
+    &["topo", "-m"],
+    &["topo", "-p2p", "r"],
+    &["mig", "-lgip"],
+    &["mig", "-lgipp"],
+    &["mig", "-lgi"],
+    &["mig", "-lcip"],
+    &["mig", "-lci"],
+    &["conf-compute", "-gm"],
+    &["conf-compute", "-grs"],
+    &["gpm", "-g"],
+    &["power-profiles", "-l"],
+    &["power-profiles", "-gr"],
+];
+
+/// Eight GPUs in MIG mode, which have C2C links.
+const LINKED: &str = "about = 'eight of everything'\ninherits = 'h100x8'\n\
+    every.mig = { current = true, pending = true }\nevery.c2c_links = { count = 2, status = 1 }\n";
+
+/// What does not come back: all that is asked of a GPU, its handle, or what is asked last.
+const HANGS: &[&str] = &[
+    "function = 'nvmlDeviceGetHandle*'",
+    "function = ['nvmlDevice*', 'nvmlGpm*'], \
+     except = ['nvmlDeviceGetCount', 'nvmlDeviceGetHandle*', 'nvmlDeviceGetPciInfo']",
+    "function = ['nvmlDeviceGetNvLink*', 'nvmlDeviceGetFieldValues.1*', 'nvmlDeviceGetFieldValues.2*', \
+     'nvmlDeviceGetGpuInstance*', 'nvmlGpmQueryIfStreamingEnabled', 'nvmlDeviceGetP2PStatus']",
+];
+
+#[test]
+fn a_limit_does_not_add_up_over_gpus() {
+    const AT_ONCE: usize = 14;
+    // The driver itself may use up its own limit. One GPU after another would take eight.
+    const MOST: Duration = Duration::from_secs(5);
+    let file = scratch("linked.toml");
+    fs::write(&file, LINKED).expect("a box");
+    let file = file.to_str().expect("a path");
+    let took = |fault: &str, look: &[&str]| {
+        let mut command = nvsmi(file);
+        command
+            .env("NVSMI_SIMULATOR_FAULT", format!("{fault}, hang = true"))
+            .args(["--timeout", "1"])
+            .args(look);
+        let began = Instant::now();
+        let output = command.output().expect("nvsmi runs");
+        let took = began.elapsed();
+        assert!(took < MOST, "{fault} {look:?}: {took:?}");
+        output.status.code() == Some(124)
+    };
+    let mut hung = 0;
+    for fault in HANGS {
+        for some in LOOKS.chunks(AT_ONCE) {
+            hung += thread::scope(|scope| {
+                let runs = some.iter().map(|look| scope.spawn(|| took(fault, look)));
+                let runs: Vec<_> = runs.collect();
+                let ended = runs.into_iter().map(|run| run.join().expect("a run"));
+                ended.filter(|hung| *hung).count()
+            });
+        }
+    }
+    // A line that asks none of what hangs says nothing about it.
+    assert!(hung > 2 * LOOKS.len(), "{hung}");
 }

@@ -94,6 +94,8 @@ struct Handle<H>(H);
 // SAFETY: NVML takes its handles from any thread.
 unsafe impl Send for Handle<nvmlGpuInstance_t> {}
 // SAFETY: as above.
+unsafe impl Sync for Handle<nvmlGpuInstance_t> {}
+// SAFETY: as above.
 unsafe impl Send for Handle<nvmlComputeInstance_t> {}
 
 impl GpuInstance {
