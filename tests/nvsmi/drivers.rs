@@ -453,8 +453,14 @@ fn a_count_that_cannot_be_does_not_take_all_memory() {
     ];
     for lie in LIES {
         let table = lie.parse().expect("TOML");
+        // Instances are lists as well.
+        let simulated = if lie.starts_with("lists") {
+            "mig"
+        } else {
+            "h200"
+        };
         for view in VIEWS {
-            let mut command = command_on("h200", &table, Path::new("bash")).expect("a box");
+            let mut command = command_on(simulated, &table, Path::new("bash")).expect("a box");
             let script = format!("ulimit -v 4194304; timeout 60 {NVSMI} {view}");
             let output = command.args(["-c", &script]).output().expect("bash runs");
             let stderr = String::from_utf8_lossy(&output.stderr);
@@ -465,5 +471,27 @@ fn a_count_that_cannot_be_does_not_take_all_memory() {
                 "{lie}, {view}: {ended:?} {stderr}"
             );
         }
+    }
+}
+
+/// Room that NVML says it has filled beyond its end holds nothing that is true.
+#[test]
+fn a_list_that_claims_more_than_it_had_room_for_is_not_shown() {
+    let lie = "lists = { length = 100000, answer = 0 }";
+    for args in [
+        &[
+            "--query-compute-apps=pid,used_memory",
+            "--format=csv,noheader",
+        ][..],
+        &["--query-supported-clocks=gr", "--format=csv,noheader"],
+    ] {
+        let output = over("h200-busy", lie)
+            .args(args)
+            .output()
+            .expect("nvsmi runs");
+        let text = stdout(&output);
+        let words = text.trim().split(", ");
+        let wrong: Vec<&str> = words.filter(|word| *word != "[Unknown Error]").collect();
+        assert!(wrong.is_empty(), "{args:?}: {text}");
     }
 }

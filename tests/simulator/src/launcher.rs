@@ -182,32 +182,39 @@ fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
 
     let image = image(table, &library)?;
     for name in LIBRARY_NAMES {
-        place(&folder.join(name), |path| match &image {
-            Some(image) => fs::write(path, image),
-            None => symlink(&library, path),
-        })
-        .map_err(problem)?;
+        place(&folder.join(name), |path| symlink(&image, path)).map_err(problem)?;
     }
     Ok(folder)
 }
 
-/// What to put in the library's place, if not the library itself: a copy without the symbols that the
-/// box lacks, or a file that is no library.
-fn image(table: &Table, library: &Path) -> Result<Option<Vec<u8>>, String> {
-    if table.get("library").and_then(Value::as_bool) == Some(false) {
-        return Ok(Some(b"no library\n".to_vec()));
-    }
-    let Some(Value::Array(missing)) = table.get("missing") else {
-        return Ok(None);
+/// The file that is to be the box's library: the library itself, a copy without the symbols that the box
+/// lacks, or a file that is no library. Boxes that lack the same share a copy.
+fn image(table: &Table, library: &Path) -> Result<PathBuf, String> {
+    let make = |name: &str, image: &[u8]| {
+        let path = home(library)?.join(name);
+        place(&path, |path| fs::write(path, image))
+            .map_err(|e| format!("{}: {e}", path.display()))?;
+        Ok(path)
     };
-    let symbols: Vec<String> = missing
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect();
+    if table.get("library").and_then(Value::as_bool) == Some(false) {
+        return make("none.so", b"no library\n");
+    }
+    let missing = table.get("missing").and_then(Value::as_array);
+    let missing = missing.into_iter().flatten().filter_map(Value::as_str);
+    let symbols: Vec<String> = missing.map(str::to_owned).collect();
+    if symbols.is_empty() {
+        return Ok(library.to_owned());
+    }
+    let mut hasher = DefaultHasher::new();
+    symbols.hash(&mut hasher);
+    let name = format!("without-{:016x}.so", hasher.finish());
+    let made = home(library)?.join(&name);
+    if is_current(&made, library) {
+        return Ok(made);
+    }
     let mut image = fs::read(library).map_err(|e| format!("{}: {e}", library.display()))?;
     elf::hide(&mut image, &symbols)?;
-    Ok(Some(image))
+    make(&name, &image)
 }
 
 /// Whether a file stands for the library as it is now: a link to it, or made after it.
