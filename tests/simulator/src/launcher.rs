@@ -181,9 +181,10 @@ fn lay_out(name: &str, table: &Table) -> Result<PathBuf, String> {
     place(&folder.join("box.toml"), |path| fs::write(path, &text)).map_err(problem)?;
 
     let image = image(table, &library)?;
-    for name in LIBRARY_NAMES {
+    for &name in LIBRARY_NAMES {
         place(&folder.join(name), |path| match &image {
-            Some(image) => fs::write(path, image),
+            Some(image) if name == LIBRARY_NAMES[0] => fs::write(path, image),
+            Some(_) => symlink(LIBRARY_NAMES[0], path),
             None => symlink(&library, path),
         })
         .map_err(problem)?;
