@@ -275,7 +275,7 @@ fn valid_reports(share: Share) {
     });
     let of_rare = rare.into_iter().map(|(function, name, code)| {
         let text = format!("inherits = {name:?}\n");
-        failing(&text, &function, code, share.name())
+        failing(&text, &function, code, &format!("{}-{name}", share.name()))
     });
     let of_common = common
         .iter()
