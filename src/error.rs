@@ -238,6 +238,12 @@ impl Error {
         Self::new(Status::Other, message)
     }
 
+    /// With `--timeout`, NVML ended the process that asks it. For stderr.
+    pub fn ended() -> Self {
+        let message = format!("NVML ended the process that asks it. {CHANGE}\n");
+        Self::new(Status::Other, message)
+    }
+
     /// A GPU that is to be changed, or that `-i` of a subcommand names, has no handle.
     pub fn no_handle(gpu: &Gpu, missing: Missing) -> Self {
         let (gpu, advice) = (name(gpu), advice(missing));

@@ -97,25 +97,29 @@ fn watch(worker: &Child, mut messages: UnixStream, longest: Duration) -> u8 {
     // Counted in beats, so that no time passes while both processes are stopped, and
     // from the first message on: the worker may have no thread to send any.
     let mut silence = None;
+    // The last word may still wait to be read when the worker has ended.
+    let mut ended = None;
     loop {
         let mut message = Message::default();
         match messages.read(&mut message) {
-            Ok(0) => return end_of(worker, None),
+            Ok(0) => return end_of(worker, ended, None),
             Ok(_) => match message {
                 [HANGS, status] => return status,
-                [ENDS, status] => return end_of(worker, Some(status)),
+                [ENDS, status] => return end_of(worker, ended, Some(status)),
                 _ => silence = Some(Duration::ZERO),
             },
+            Err(error) if error.kind() == ErrorKind::Interrupted => {
+                ended = ended.or_else(|| worker.try_wait().ok().flatten());
+            }
             Err(error) if is_pause(&error) => {
                 // A process that NVML left behind may keep the socket open.
-                if let Ok(Some(status)) = worker.try_wait() {
-                    return status_of(status);
+                if ended.is_some() {
+                    return end_of(worker, ended, None);
                 }
-                if error.kind() != ErrorKind::Interrupted {
-                    silence = silence.map(|silence| silence + BEAT);
-                }
+                ended = worker.try_wait().ok().flatten();
+                silence = silence.map(|silence| silence + BEAT);
             }
-            Err(_) => return end_of(worker, None),
+            Err(_) => return end_of(worker, ended, None),
         }
         if silence.is_some_and(|silence| silence >= longest) {
             worker.kill();
@@ -125,12 +129,15 @@ fn watch(worker: &Child, mut messages: UnixStream, longest: Duration) -> u8 {
 }
 
 /// The exit status of a worker that ends: the one that it said, if it takes too long.
-fn end_of(worker: &Child, said: Option<u8>) -> u8 {
+fn end_of(worker: &Child, ended: Option<ExitStatus>, said: Option<u8>) -> u8 {
     const PAUSE: Duration = Duration::from_millis(1);
+    if let Some(status) = ended {
+        return status_of(status, said);
+    }
     let began = Instant::now();
     while began.elapsed() < SILENCE {
         match worker.try_wait() {
-            Ok(Some(status)) => return status_of(status),
+            Ok(Some(status)) => return status_of(status, said),
             Ok(None) => thread::sleep(PAUSE),
             Err(_) => break,
         }
@@ -138,10 +145,14 @@ fn end_of(worker: &Child, said: Option<u8>) -> u8 {
     said.unwrap_or_else(|| failed(Error::silent(SILENCE)))
 }
 
-/// The exit status as a shell gives it: a signal's number is added to 128.
-fn status_of(status: ExitStatus) -> u8 {
+/// The exit status as a shell gives it: a signal's number is added to 128. Only a worker
+/// that said its last word may have succeeded.
+fn status_of(status: ExitStatus, said: Option<u8>) -> u8 {
     let Some(signal) = status.signal() else {
-        return status.code().map_or(Status::Other as u8, |code| code as u8);
+        return match status.code() {
+            Some(0) if said.is_none() => failed(Error::ended()),
+            code => code.map_or(Status::Other as u8, |code| code as u8),
+        };
     };
     output::note(&Error::killed(signal).to_string());
     128 + signal as u8

@@ -428,11 +428,14 @@ fn amiss(what: &str) -> (Output, Duration) {
 fn an_nvml_that_ends_the_process_is_told_of() {
     let crashed = "The process that asks NVML crashed (SIGSEGV, 11). \
                    A change that was asked for may have been made or not.\n";
+    let quit = "NVML ended the process that asks it. \
+                A change that was asked for may have been made or not.\n";
     let left = "leave_child = true, crash = true";
     for (what, status, why) in [
         ("crash = true", 128 + 11, crashed),
         (left, 128 + 11, crashed),
         ("exit = true", 255, "nvsmi: NVML ended the process\n"),
+        ("quit = true", 255, quit),
     ] {
         let (output, took) = amiss(what);
         assert_eq!(output.status.code(), Some(status), "{what}: {output:?}");

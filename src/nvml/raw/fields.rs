@@ -36,11 +36,13 @@ pub fn field_values(device: Device, ids: &[(u32, u32)]) -> Reading<Vec<Reading<F
     )
 }
 
-/// Fields by (field id, scope id), for NVML to fill or to clear.
+/// Fields by (field id, scope id), for NVML to fill or to clear. One that it leaves as
+/// it is has no value.
 pub fn asked_fields(ids: &[(u32, u32)]) -> Vec<nvmlFieldValue_t> {
     let field = |&(id, scope)| nvmlFieldValue_t {
         fieldId: id,
         scopeId: scope,
+        nvmlReturn: nvmlReturn_enum_NVML_ERROR_UNKNOWN,
         ..zeroed()
     };
     ids.iter().map(field).collect()

@@ -83,8 +83,12 @@ pub fn refuse_foreign_exit() {
     extern "C" fn exits() {
         fail(format_args!("NVML ended the process"))
     }
-    // SAFETY: a function that lives as long as the program.
-    unsafe { libc::atexit(exits) };
+    // Threads that call `exit` at once take a handler each; the one that finds none
+    // left would end the process with its own status.
+    for _ in 0..32 {
+        // SAFETY: a function that lives as long as the program.
+        unsafe { libc::atexit(exits) };
+    }
 }
 
 /// Runs before `main`, where Rust opens `/dev/null` in place of a standard stream
