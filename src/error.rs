@@ -297,13 +297,18 @@ impl Error {
         Self::new(missing.into(), "Unable to determine the number of GPUs")
     }
 
-    /// The excluded GPUs cannot be counted or described (`-B`).
-    pub fn excluded(missing: Missing) -> Self {
+    /// The excluded GPUs cannot be counted (`-B`).
+    pub fn excluded_count(missing: Missing) -> Self {
         let words = missing.words();
-        Self::new(
-            missing.into(),
-            format!("Unable to determine the number of excluded GPUs: {words}\n"),
-        )
+        let message = format!("Unable to determine the number of excluded GPUs: {words}\n");
+        Self::new(missing.into(), message)
+    }
+
+    /// An excluded GPU cannot be described (`-B`).
+    pub fn excluded_gpu(index: u32, missing: Missing) -> Self {
+        let words = missing.words();
+        let message = format!("Unable to get excluded device info for index {index}: {words}\n");
+        Self::new(missing.into(), message)
     }
 
     /// A GPU has no handle, under a list (`-L`).

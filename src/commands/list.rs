@@ -65,12 +65,15 @@ fn shown(reading: Reading<String>) -> String {
 
 /// `-B`: the GPUs that the driver was told to leave alone.
 pub fn excluded(driver: &Driver, out: &mut Vec<u8>) -> Result<(), Error> {
-    let excluded = driver.excluded_gpus().map_err(Error::excluded)?;
-    if excluded.is_empty() {
+    let count = driver.excluded_count().map_err(Error::excluded_count)?;
+    if count == 0 {
         return write(out, format_args!("No excluded devices found.\n"));
     }
-    for (index, (bus_id, uuid)) in excluded.iter().enumerate() {
-        let (bus_id, uuid) = (printable(bus_id), printable(uuid));
+    for index in 0..count {
+        let (bus_id, uuid) = driver
+            .excluded_gpu(index)
+            .map_err(|missing| Error::excluded_gpu(index, missing))?;
+        let (bus_id, uuid) = (printable(&bus_id), printable(&uuid));
         write(
             out,
             format_args!("Excluded GPU {index}: {bus_id} (UUID: {uuid})\n"),

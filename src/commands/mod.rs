@@ -88,7 +88,7 @@ pub fn run(request: &Request) -> anyhow::Result<()> {
             },
         ),
         Command::ListGpus => return output::answer(|out| list::gpus(&open()?, out)),
-        Command::ListExcluded => list::excluded(&open()?, &mut answer)?,
+        Command::ListExcluded => return output::answer(|out| list::excluded(&open()?, out)),
         Command::Version => version::version(&open()?, &mut answer),
         Command::Summary { columns } => {
             let every = every?;

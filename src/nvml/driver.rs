@@ -157,13 +157,14 @@ impl Driver {
         Ok(*self.cuda_version.get_or_init(|| version))
     }
 
-    /// GPUs that the driver was told to leave alone, as (bus id, UUID),
-    /// `nvmlGetExcludedDeviceInfoByIndex`.
-    pub fn excluded_gpus(&self) -> Reading<Vec<(String, String)>> {
-        let count = self.counted(function!(nvmlGetExcludedDeviceCount))?;
-        (0..count)
-            .map(|index| system::excluded_gpu(self.library, index))
-            .collect()
+    /// How many GPUs the driver was told to leave alone, `nvmlGetExcludedDeviceCount`.
+    pub fn excluded_count(&self) -> Reading<u32> {
+        self.counted(function!(nvmlGetExcludedDeviceCount))
+    }
+
+    /// PCI bus id and UUID of one of them, `nvmlGetExcludedDeviceInfoByIndex`.
+    pub fn excluded_gpu(&self, index: u32) -> Reading<(String, String)> {
+        system::excluded_gpu(self.library, index)
     }
 
     /// What a process is called, `nvmlSystemGetProcessName`.

@@ -406,6 +406,17 @@ fn excluded_gpus_are_listed_or_the_reason_is() {
             Some(0)
         )
     );
+    let second =
+        "[[fault]]\nfunction = 'nvmlGetExcludedDeviceInfoByIndex'\ncode = 'UNKNOWN'\nfrom = 2";
+    assert_eq!(
+        list(&format!("{}\n{second}", EXCLUDED.replace("}]", "}, {}]"))),
+        (
+            "Excluded GPU 0: 00000000:3B:00.0 (UUID: GPU-00000000-0000-0000-0000-00000000000e)\n\
+             Unable to get excluded device info for index 1: Unknown Error\n"
+                .to_owned(),
+            Some(255)
+        )
+    );
     for (code, words, status) in [
         ("NOT_SUPPORTED", "Not Supported", 3),
         ("NO_PERMISSION", "Insufficient Permissions", 4),
@@ -415,6 +426,10 @@ fn excluded_gpus_are_listed_or_the_reason_is() {
             format!("fault = [{{ function = 'nvmlGetExcludedDeviceCount', code = '{code}' }}]");
         let line = format!("Unable to determine the number of excluded GPUs: {words}\n");
         assert_eq!(list(&fault), (line, Some(status)), "{code}");
+        let fault = fault.replace("DeviceCount", "DeviceInfoByIndex");
+        let line = format!("Unable to get excluded device info for index 0: {words}\n");
+        let answer = list(&format!("{EXCLUDED}\n{fault}"));
+        assert_eq!(answer, (line, Some(status)), "{code}");
     }
 }
 

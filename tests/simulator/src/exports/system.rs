@@ -148,7 +148,10 @@ system_calls! {
         let excluded: Vec<Table> = machine.read("excluded").unwrap_or_default();
         let row = excluded.get(index as usize).ok_or(INVALID_ARGUMENT)?;
         let mut info = std::mem::zeroed::<nvmlExcludedDeviceInfo_t>();
-        answer::fill_text(&mut info.pciInfo.busId, &data::read::<String>(row.get("bus_id"))?);
+        let bus_id: String = data::read(row.get("bus_id"))?;
+        let [domain, bus, device, _] = super::table::bus_id_numbers(&bus_id).ok_or(INVALID_ARGUMENT)?;
+        (info.pciInfo.domain, info.pciInfo.bus, info.pciInfo.device) = (domain, bus, device);
+        answer::fill_text(&mut info.pciInfo.busId, &bus_id);
         answer::fill_text(&mut info.uuid, &data::read::<String>(row.get("uuid"))?);
         put(out, info)
     }
