@@ -15,6 +15,7 @@ mod exports;
 mod gate;
 pub mod golden;
 mod handle;
+mod keys;
 pub mod launcher;
 mod machine;
 pub mod reader;

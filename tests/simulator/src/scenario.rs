@@ -5,11 +5,16 @@
 //! in `every` or in a GPU, names a file of `boards/`, which may inherit from another one. A key that
 //! no layer has answers NOT_SUPPORTED; `"error:NAME"` answers that code.
 
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
 
 use toml::{Table, Value};
 
-use crate::{data::merge, drivers};
+use crate::{data::merge, drivers, keys};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
@@ -26,7 +31,7 @@ pub fn list() -> Result<Vec<(&'static str, String)>, String> {
     };
     embedded::BOXES
         .iter()
-        .map(|(name, text)| Ok((*name, about(&parse(name, text)?))))
+        .map(|(name, text)| Ok((*name, about(&read_embedded(name, text, keys::BOX)?))))
         .collect()
 }
 
@@ -45,10 +50,8 @@ pub fn resolve(name: &str) -> Result<Table, String> {
 /// As [`resolve`], with a table laid over the box, which may name boards and a latency profile as well.
 pub fn resolve_under(name: &str, over: Table) -> Result<Table, String> {
     let own = if is_file(name) {
-        parse(
-            name,
-            &fs::read_to_string(Path::new(name)).map_err(|e| format!("{name}: {e}"))?,
-        )?
+        let text = fs::read_to_string(name).map_err(|e| format!("{name}: {e}"))?;
+        read(name, &text, keys::BOX)?
     } else {
         embedded_box(name)?
     };
@@ -68,13 +71,30 @@ fn embedded_box(name: &str) -> Result<Table, String> {
     let found = embedded::BOXES.iter().find(|row| row.0 == name);
     let (name, text) =
         found.ok_or_else(|| format!("there is no box `{name}`; the boxes are {}", known()))?;
-    parse(name, text)
+    read_embedded(name, text, keys::BOX)
 }
 
 fn board(name: &str) -> Result<Table, String> {
     let found = embedded::BOARDS.iter().find(|row| row.0 == name);
     let (name, text) = found.ok_or_else(|| format!("there is no board `{name}`"))?;
-    parse(name, text)
+    read_embedded(name, text, keys::GPU)
+}
+
+/// Reads a file whose keys are known.
+fn read(name: &str, text: &str, keys: &[keys::Row]) -> Result<Table, String> {
+    keys::read(text, keys).map_err(|e| format!("{name}: {e}"))
+}
+
+/// As [`read`], once for each of the embedded files.
+fn read_embedded(name: &str, text: &'static str, keys: &[keys::Row]) -> Result<Table, String> {
+    static READ: Mutex<BTreeMap<&str, Table>> = Mutex::new(BTreeMap::new());
+    let known = || READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(table) = known().get(text) {
+        return Ok(table.clone());
+    }
+    let table = read(name, text, keys)?;
+    known().insert(text, table.clone());
+    Ok(table)
 }
 
 fn parse(name: &str, text: &str) -> Result<Table, String> {
