@@ -82,7 +82,7 @@ fn no_value_bursts_the_frame_of_the_table() {
         r#"inherits = "mig"
         [gpu.0]
         name = "图形处理器图形处理器图形处理器图形处理器"
-        power_usage = "4000000 W"
+        power.usage = "4000000 W"
         processes = [
             { pid = 7, type = "C", name = "/home/用户/venv/bin/python", memory = "1 MiB" },
             { pid = 8, type = "C", name = "/home/用户/用户用户用户用户用户用户用户/venv/bin/python", memory = "1 MiB" },
@@ -133,7 +133,7 @@ fn a_number_that_does_not_fit_into_its_cell_ends_in_dots() {
                 ci = {number}
                 attributes = {{ multiprocessors = {number}, copy_engines = {number}, decoders = {number}, encoders = {number}, jpeg = {number}, ofa = {number} }}
                 memory = {pair}
-                bar1 = {pair}
+                bar1 = {{ total = "{number} MiB", used = "{number} MiB", free = 0 }}
                 ecc.uncorrected.volatile.sram = {number}"#
             ),
         );
