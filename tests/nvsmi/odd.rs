@@ -82,7 +82,7 @@ fn no_value_bursts_the_frame_of_the_table() {
         r#"inherits = "mig"
         [gpu.0]
         name = "图形处理器图形处理器图形处理器图形处理器"
-        power_usage = "4000000 W"
+        power.usage = "4000000 W"
         processes = [
             { pid = 7, type = "C", name = "/home/用户/venv/bin/python", memory = "1 MiB" },
             { pid = 8, type = "C", name = "/home/用户/用户用户用户用户用户用户用户/venv/bin/python", memory = "1 MiB" },
@@ -104,9 +104,7 @@ fn a_number_that_does_not_fit_into_its_cell_ends_in_dots() {
         let number = "7".repeat(digits);
         // NVML tells watts in 32 bits of milliwatts.
         let watts = "8".repeat(digits.min(6));
-        let pair = format!(
-            "{{ total = \"{number} MiB\", used = \"{number} MiB\", reserved = 0, free = 0 }}"
-        );
+        let pair = format!("total = \"{number} MiB\", used = \"{number} MiB\", free = 0");
         let busy = made(
             &format!("digits-{digits}"),
             &format!(
@@ -117,7 +115,7 @@ fn a_number_that_does_not_fit_into_its_cell_ends_in_dots() {
                 temperature.gpu = {number}
                 performance_state = {number}
                 power = {{ usage = "{watts} W", enforced_limit = "{watts} W" }}
-                memory = {pair}
+                memory = {{ {pair}, reserved = 0 }}
                 utilization.gpu = {number}
                 ecc = {{ pending = true, uncorrected.volatile.total = {number} }}
                 processes = [{{ pid = {number}, type = "C", name = "x", memory = "{number} MiB" }}]
@@ -132,8 +130,8 @@ fn a_number_that_does_not_fit_into_its_cell_ends_in_dots() {
                 gi = {number}
                 ci = {number}
                 attributes = {{ multiprocessors = {number}, copy_engines = {number}, decoders = {number}, encoders = {number}, jpeg = {number}, ofa = {number} }}
-                memory = {pair}
-                bar1 = {pair}
+                memory = {{ {pair}, reserved = 0 }}
+                bar1 = {{ {pair} }}
                 ecc.uncorrected.volatile.sram = {number}"#
             ),
         );

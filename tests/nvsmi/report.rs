@@ -210,7 +210,7 @@ fn fault(function: &str, code: u32, rest: &str) -> String {
 
 /// What few boards have: licences, a host of vGPUs.
 const LICENSED: &str = r#"
-virtualization = "host-vgpu"
+virtualization.mode = "host-vgpu"
 vgpu.licensable = true
 vgpu.licenses = [
     { product = "NVIDIA Virtual PC", enabled = false, licensed = true, expiry = 4 },
@@ -396,7 +396,7 @@ fn a_licence_says_when_it_ends_and_licences_that_cannot_be_read_say_why() {
         let row =
             format!("{{ product = \"P\", enabled = true, licensed = true, expiry = {number} }}");
         let text = format!(
-            "inherits = \"h200-busy\"\n[gpu.0]\nvirtualization = \"host-vgpu\"\n\
+            "inherits = \"h200-busy\"\n[gpu.0]\nvirtualization.mode = \"host-vgpu\"\n\
              vgpu.licensable = true\nvgpu.licenses = [{row}]\n"
         );
         let status = format!("License Status : Licensed (Expiry: {words})");
