@@ -9,6 +9,7 @@
 mod common;
 
 mod bad_gpu;
+mod boxes;
 mod calls;
 mod drivers;
 mod floors;

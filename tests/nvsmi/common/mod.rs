@@ -49,29 +49,12 @@ pub fn stdout(output: &Output) -> String {
 /// A bash script on a box where nvsmi is installed as nvidia-smi.
 pub fn script(simulated: &str, script: &str) -> Output {
     let mut command = simulator::command(simulated, Path::new("bash")).expect("a simulated box");
-    let path = std::env::var("PATH").unwrap_or_default();
+    simulator::launcher::install(Path::new(NVSMI), &mut command).expect("a path");
     command
-        .env("PATH", format!("{}:{path}", installed().display()))
         .env("TZ", "UTC")
         .args(["-c", script])
         .output()
         .expect("bash runs")
-}
-
-/// A folder in which nvsmi is called nvidia-smi.
-fn installed() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
-    let name = folder.join("nvidia-smi");
-    // A copied target folder has a link to another one's nvsmi. Tests that make it together make the same.
-    if std::fs::read_link(&name).is_ok_and(|to| to == Path::new(NVSMI)) {
-        return folder;
-    }
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let thread = std::thread::current().id();
-    let link = folder.join(format!("{}-{thread:?}", std::process::id()));
-    std::os::unix::fs::symlink(NVSMI, &link).expect("a link");
-    std::fs::rename(&link, &name).expect("a link");
-    folder
 }
 
 /// A file of this test's own, empty or not there.

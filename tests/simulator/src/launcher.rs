@@ -19,7 +19,11 @@ use std::{
 
 use toml::{Table, Value};
 
-use crate::{elf, machine::BOX_VARIABLE, scenario, sysfs};
+use crate::{
+    elf,
+    machine::{BOX_VARIABLE, STATE_VARIABLE},
+    scenario, sysfs,
+};
 
 /// The folder of a box that stands for /sys, if the box describes one.
 const SYSFS: &str = "sys";
@@ -75,6 +79,47 @@ fn installed(folder: &Path, program: &Path) -> Command {
     }
     command.env("LD_LIBRARY_PATH", path);
     command
+}
+
+/// Puts `nvsmi` first on the path of a command and of what it starts, by the name of nvidia-smi.
+pub fn install(nvsmi: &Path, command: &mut Command) -> Result<(), String> {
+    let mut hasher = DefaultHasher::new();
+    nvsmi.hash(&mut hasher);
+    let folder = home(&library()?)?.join(format!("path-{:016x}", hasher.finish()));
+    let problem = |e: io::Error| format!("{}: {e}", folder.display());
+    let link = folder.join("nvidia-smi");
+    if fs::read_link(&link).ok().as_deref() != Some(nvsmi) {
+        fs::create_dir_all(&folder).map_err(problem)?;
+        place(&link, |path| symlink(nvsmi, path)).map_err(problem)?;
+    }
+    let mut path: OsString = folder.into();
+    if let Some(inherited) = env::var_os("PATH") {
+        path.push(":");
+        path.push(inherited);
+    }
+    command.env("PATH", path);
+    Ok(())
+}
+
+/// Has a command and what it starts keep the changes that they make to a box, for as long as it runs. It
+/// is to take this process's place.
+pub fn keep_changes(command: &mut Command) -> Result<(), String> {
+    if env::var_os(STATE_VARIABLE).is_some() {
+        return Ok(());
+    }
+    let folder = home(&library()?)?.join("changes");
+    let problem = |e: io::Error| format!("{}: {e}", folder.display());
+    fs::create_dir_all(&folder).map_err(problem)?;
+    let own = process::id().to_string();
+    // What processes that have ended left behind, one with this number among them.
+    for entry in fs::read_dir(&folder).map_err(problem)?.flatten() {
+        let name = entry.file_name();
+        if name == *own || !Path::new("/proc").join(&name).exists() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    command.env(STATE_VARIABLE, folder.join(own));
+    Ok(())
 }
 
 /// Fails unless the library that a program will load first is the simulated one. Whatever changes a

@@ -1,15 +1,20 @@
 //! `simulate BOX [COMMAND [ARGUMENT...]]`: runs a command on a simulated box. The plain word `nvsmi`, and
 //! no command at all, is the nvsmi beside this program; so are arguments without a command, which begin
-//! with a dash. `--latency PROFILE` before the box makes each call take its time.
+//! with a dash. Any other command, a shell say, finds it as `nvidia-smi` and keeps the changes that are made
+//! to the box until it ends. `--latency PROFILE` before the box makes each call take its time.
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
+    io,
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::{Command, ExitCode, ExitStatus},
+    thread,
+    time::{Duration, Instant},
 };
 
+use simulator::launcher;
 use toml::Table;
 
 const USAGE: &str = "usage: simulate [--latency PROFILE] BOX [COMMAND [ARGUMENT...]] | \
@@ -52,14 +57,42 @@ fn run(arguments: Vec<OsString>) -> Result<(), String> {
     };
     // A box that is not there is told before anything is built.
     simulator::scenario::resolve_under(name, over.clone())?;
-    let program = program.map_or_else(nvsmi, Ok)?;
-    let command = match over.is_empty() {
-        true => simulator::command(name, &program),
-        false => simulator::launcher::command_on(name, &over, &program),
+    let nvsmi = match &program {
+        Some(program) if !is_there(program) => {
+            let line = rest.join(OsStr::new(" "));
+            let (word, line) = (program.display(), line.display());
+            return Err(format!(
+                "there is no program `{word}`; for nvsmi's, write: simulate {name} nvsmi {line}"
+            ));
+        }
+        // Another program can do without it.
+        Some(_) => nvsmi().ok(),
+        None => Some(nvsmi()?),
     };
+    let program = program.or_else(|| nvsmi.clone()).ok_or(USAGE)?;
+    let mut command = match over.is_empty() {
+        true => simulator::command(name, &program),
+        false => launcher::command_on(name, &over, &program),
+    }?;
+    if nvsmi.as_ref() != Some(&program) {
+        launcher::keep_changes(&mut command)?;
+        if let Some(nvsmi) = nvsmi {
+            launcher::install(&nvsmi, &mut command)?;
+        }
+    }
     // Returns only if the program cannot be started.
-    let problem = command?.args(arguments).exec();
+    let problem = command.args(arguments).exec();
     Err(format!("{}: {problem}", program.display()))
+}
+
+/// Whether a program is where its path says, or in a folder of `PATH`.
+fn is_there(program: &Path) -> bool {
+    if program.components().count() > 1 {
+        // The system says best what is wrong with a path.
+        return true;
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
 /// What `--latency PROFILE` or `--latency=PROFILE` lays over the box, and what follows it.
@@ -90,9 +123,7 @@ fn nvsmi() -> Result<PathBuf, String> {
         if release {
             build.arg("--release");
         }
-        let status = build
-            .status()
-            .map_err(|e| format!("cannot run cargo: {e}"))?;
+        let status = told_of(&mut build).map_err(|e| format!("cannot run cargo: {e}"))?;
         if !status.success() {
             return Err("nvsmi could not be built".to_owned());
         }
@@ -106,4 +137,19 @@ fn nvsmi() -> Result<PathBuf, String> {
             program.display()
         ))
     }
+}
+
+/// Waits for a build, and says so if there is anything to build.
+fn told_of(build: &mut Command) -> io::Result<ExitStatus> {
+    const NO_TIME: Duration = Duration::from_secs(1);
+    let mut child = build.spawn()?;
+    let began = Instant::now();
+    while began.elapsed() < NO_TIME {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    eprintln!("simulate: building nvsmi, which takes a minute or two");
+    child.wait()
 }

@@ -24,6 +24,8 @@ pub struct Device {
     class: Option<(String, String)>,
     /// Its maker's number; NVIDIA where the box does not say.
     vendor: u16,
+    /// The speed that its link can have: `32.0 GT/s PCIe`.
+    max_link_speed: Option<String>,
 }
 
 const NVIDIA: u16 = 0x10de;
@@ -50,6 +52,7 @@ pub fn devices(table: &Table) -> Vec<Device> {
                 .and_then(Value::as_integer)
                 .and_then(|vendor| u16::try_from(vendor).ok())
                 .unwrap_or(NVIDIA),
+            max_link_speed: text("max_link_speed"),
         })
     };
     list.into_iter().flatten().filter_map(device).collect()
@@ -117,6 +120,9 @@ pub fn write(root: &Path, table: &Table) -> io::Result<()> {
         fs::write(folder.join("numa_node"), format!("{node}\n"))?;
         fs::write(folder.join("vendor"), format!("0x{vendor:04x}\n"))?;
         fs::write(folder.join("device"), "0x2335\n")?;
+        if let Some(speed) = device.and_then(|device| device.max_link_speed.as_ref()) {
+            fs::write(folder.join("max_link_speed"), format!("{speed}\n"))?;
+        }
         fs::write(
             folder.join("config"),
             configuration(vendor, class, bus(path), &buses),

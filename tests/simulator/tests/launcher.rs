@@ -120,7 +120,15 @@ fn a_mistake_is_told_in_one_line() {
         (&["nonesuch"], "there is no box `nonesuch`"),
         (&["nonesuch.toml", "true"], "nonesuch.toml: No such file"),
         (&["h200", "-L"], "nvsmi is not there: build it first"),
-        (&["h200", "nonesuch"], "nonesuch: No such file"),
+        (&["h200", "./nonesuch"], "./nonesuch: No such file"),
+        (
+            &["h200", "topo", "-m"],
+            "there is no program `topo`; for nvsmi's, write: simulate h200 nvsmi topo -m",
+        ),
+        (
+            &["h200-nics", "dmon"],
+            "there is no program `dmon`; for nvsmi's, write: simulate h200-nics nvsmi dmon",
+        ),
     ] {
         let (status, stdout, stderr) = simulate(&folder, arguments);
         assert_eq!((status, stdout.as_str()), (Some(2), ""), "{arguments:?}");
@@ -180,4 +188,100 @@ fn the_list_names_every_box() {
         .filter_map(|line| line.split(' ').next())
         .collect();
     assert_eq!(named, expected);
+}
+
+#[test]
+fn a_program_finds_nvsmi_as_nvidia_smi() {
+    let folder = installed("path");
+    let lines = "nvidia-smi -L; sh -c 'nvidia-smi topo -m'";
+    let mut boxes = vec!["h200"];
+    if simulator::can_replace_sysfs() {
+        boxes.push("h200-nics");
+    } else {
+        println!("left out: /sys cannot be replaced here");
+    }
+    for name in boxes {
+        let answer = simulate(&folder, &[name, "bash", "-c", lines]);
+        let expected = "nvsmi:-L\nnvsmi:topo -m\n";
+        assert_eq!(answer, (Some(0), expected.to_owned(), String::new()));
+    }
+    // Without nvsmi, other programs run all the same.
+    fs::remove_file(folder.join("nvsmi")).unwrap();
+    let answer = simulate(&folder, &["h200", "sh", "-c", "echo other"]);
+    assert_eq!(answer, (Some(0), "other\n".to_owned(), String::new()));
+}
+
+#[test]
+fn changes_last_as_long_as_a_shell() {
+    let folder = installed("changes");
+    let file = "echo $NVSMI_SIMULATOR_STATE";
+    let script = format!(
+        "{file}; sh -c '{file}'; test -e $NVSMI_SIMULATOR_STATE && echo old; echo x > $NVSMI_SIMULATOR_STATE"
+    );
+    let run = || simulate(&folder, &["changeable", "bash", "-c", &script]).1;
+    let (first, second) = (run(), run());
+    for answer in [&first, &second] {
+        let lines: Vec<&str> = answer.lines().collect();
+        assert!(lines.len() == 2 && lines[0] == lines[1], "{answer}");
+    }
+    assert_ne!(first, second);
+    let left = |answer: &str| Path::new(answer.lines().next().unwrap()).exists();
+    assert!(!left(&first), "the next one tidies up");
+
+    // One command alone has no state, and a file that is named is taken.
+    let own = folder.join("own");
+    let mut command = Command::new(folder.join("simulate"));
+    command
+        .args(["changeable", "sh", "-c", file])
+        .env_remove("CARGO");
+    let output = command.env("NVSMI_SIMULATOR_STATE", &own).output().unwrap();
+    assert_eq!(output.stdout, format!("{}\n", own.display()).into_bytes());
+    let nvsmi = folder.join("nvsmi");
+    fs::write(&nvsmi, format!("#!/bin/sh\n{file}\n")).unwrap();
+    assert_eq!(simulate(&folder, &["changeable", "-L"]).1, "\n");
+}
+
+#[test]
+fn a_build_that_takes_time_is_told() {
+    let folder = installed("build");
+    let cargo = folder.join("cargo");
+    for (seconds, told) in [("0", ""), ("3", "simulate: building nvsmi")] {
+        fs::write(&cargo, format!("#!/bin/sh\nsleep {seconds}\n")).unwrap();
+        fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = Command::new(folder.join("simulate"));
+        let output = command.args(["h200", "-L"]).env("CARGO", &cargo).output();
+        let output = output.unwrap();
+        assert_eq!(output.stdout, b"nvsmi:-L\n");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            stderr.starts_with(told) && stderr.is_empty() == told.is_empty(),
+            "{stderr}"
+        );
+    }
+}
+
+#[test]
+fn a_mistake_in_a_box_is_told_with_its_line() {
+    let folder = installed("keys");
+    for (text, told) in [
+        (
+            "[gpu.0]\nboard = 't4'\n\ntemperatur.gpu = 91\n",
+            "own.toml: line 4: there is no key `gpu.0.temperatur`",
+        ),
+        (
+            "about = 'x'\n[every]\nproceses = []\n",
+            "own.toml: line 3: there is no key `every.proceses`",
+        ),
+        (
+            "inherits = 't4'\ngpu.0.fan.speed = 'fast'\n",
+            "own.toml: line 2: `gpu.0.fan.speed` should have a number",
+        ),
+    ] {
+        fs::write(folder.join("own.toml"), text).unwrap();
+        let file = folder.join("own.toml");
+        let (status, stdout, stderr) = simulate(&folder, &[file.to_str().unwrap(), "-L"]);
+        assert_eq!((status, stdout.as_str()), (Some(2), ""));
+        assert!(stderr.contains(told), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
 }

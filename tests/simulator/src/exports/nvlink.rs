@@ -34,8 +34,11 @@ fn link_key<T: crate::data::FromData>(gpu: &Gpu, link: c_uint, key: &str) -> Ans
     gpu.read(&format!("nvlink.{key}"))
 }
 
-/// Whether the box lists a link under `nvlink.inactive`.
+/// Whether the box lists a link under `nvlink.inactive`, or the GPU is in MIG mode, in which no link is up.
 pub fn is_inactive(gpu: &Gpu, link: c_uint) -> Answer<bool> {
+    if gpu.parent().read("mig.current") == Ok(true) {
+        return Ok(true);
+    }
     let inactive: Vec<c_uint> = gpu.read_or("nvlink.inactive", Vec::new())?;
     Ok(inactive.contains(&link))
 }
