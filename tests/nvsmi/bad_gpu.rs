@@ -4,6 +4,7 @@
 //! The status is that of the GPU's code, but where nvidia-smi prints the same and ends with 0: after rows
 //! that tell of what failed, as long as NVML still knows which GPU they are of.
 
+use crate::common::trials::{Share, all};
 use crate::common::{nvsmi, run, skipped, stdout};
 use std::process::Output;
 
@@ -322,47 +323,60 @@ const CODES: [(&str, i32); 31] = [
 /// `pmon`, which says that no device is supported.
 #[test]
 fn a_gpu_that_answers_nothing_is_no_success() {
-    let nothing = |function: &str, code: &str, args: &[&str]| {
-        let fault = format!("{function}, gpu = {BAD}, code = '{code}'");
-        let output = nvsmi("h100x8")
-            .env("NVSMI_SIMULATOR_FAULT", fault)
-            .args(args)
-            .output()
-            .expect("nvsmi runs");
-        (output.status.code(), stdout(&output))
-    };
-    let all = "function = 'nvml*', except = 'nvmlDeviceGetHandle*'";
+    gpus_that_answer_nothing(Share::Sample);
+}
+
+#[test]
+#[ignore = "10 seconds"]
+fn a_gpu_that_answers_nothing_but_any_code_is_no_success() {
+    gpus_that_answer_nothing(Share::Whole);
+}
+
+fn gpus_that_answer_nothing(share: Share) {
+    let all_calls = "function = 'nvml*', except = 'nvmlDeviceGetHandle*'";
+    let name = "function = 'nvmlDeviceGetName'";
+    let place = "function = 'nvmlDeviceGetPciInfo*'";
+    let query = "--query-gpu=index,name,power.draw --format=csv";
+    let mut trials = Vec::new();
     for (code, status) in CODES {
         // What a GPU does not have is no failure of it.
         let failed = if code == "NOT_SUPPORTED" { 0 } else { status };
-        for (args, function, status) in [
-            (&[][..], all, status),
-            (&["-L"], all, status),
-            (&["-q"], all, failed),
-            (&["-q", "-x"], all, failed),
-            (&["-q", "-d", "POWER"], all, failed),
-            (&["pci", "-gErrCnt"], all, status),
-            (&["topo", "-m"], all, 255),
-            (&["topo", "-p2p", "r"], all, 255),
-            (
-                &["--query-gpu=index,name,power.draw", "--format=csv"],
-                all,
-                0,
-            ),
-            (&["dmon", "-c", "1"], all, 0),
-            (&["nvlink", "-s"], "function = 'nvmlDeviceGetName'", status),
-            (
-                &["conf-compute", "-gm"],
-                "function = 'nvmlDeviceGetName'",
-                status,
-            ),
-            (&[], "function = 'nvmlDeviceGetName'", 0),
-            (&[], "function = 'nvmlDeviceGetPciInfo*'", 0),
+        for (line, function, status) in [
+            ("", all_calls, status),
+            ("-L", all_calls, status),
+            ("-q", all_calls, failed),
+            ("-q -x", all_calls, failed),
+            ("-q -d POWER", all_calls, failed),
+            ("pci -gErrCnt", all_calls, status),
+            ("topo -m", all_calls, 255),
+            ("topo -p2p r", all_calls, 255),
+            (query, all_calls, 0),
+            ("dmon -c 1", all_calls, 0),
+            ("nvlink -s", name, status),
+            ("conf-compute -gm", name, status),
+            ("", name, 0),
+            ("", place, 0),
         ] {
-            let (ended, shown) = nothing(function, code, args);
-            assert_eq!(ended, Some(status), "{args:?} {function} {code}\n{shown}");
+            trials.push((code, line, function, status));
         }
     }
+    let trials = share.of(trials, |(code, line, function, _)| {
+        let supported = *code != "NOT_SUPPORTED";
+        vec![(*code).to_owned(), format!("{line} {function} {supported}")]
+    });
+    let wrong = all(&trials, |(code, line, function, status)| {
+        let fault = format!("{function}, gpu = {BAD}, code = '{code}'");
+        let output = nvsmi("h100x8")
+            .env("NVSMI_SIMULATOR_FAULT", fault)
+            .args(line.split_whitespace())
+            .output()
+            .expect("nvsmi runs");
+        let ended = output.status.code();
+        let told = (ended != Some(*status))
+            .then(|| format!("{line} {function} {code}: {ended:?}\n{}", stdout(&output)));
+        told.into_iter().collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Where the kernel knows which GPU is meant, it is named by its address, as nvidia-smi names it.

@@ -659,7 +659,6 @@ fn missing_functions(share: Share) {
                     .map(|fault| format!("{:?} {function}: {fault}", view.args.first())),
             );
         }
-        // A copy of the library for each function would fill the disk.
         let _ = std::fs::remove_dir_all(&simulated.folder);
         let _ = std::fs::remove_file(&path);
         found

@@ -258,6 +258,7 @@ fn image(table: &Table, library: &Path) -> Result<PathBuf, String> {
         return Ok(made);
     }
     let mut image = fs::read(library).map_err(|e| format!("{}: {e}", library.display()))?;
+    elf::strip(&mut image);
     elf::hide(&mut image, &symbols)?;
     make(&name, &image)
 }
