@@ -13,7 +13,8 @@ pub fn all<'a, J: Sync, F: Send>(jobs: &'a [J], run: impl Fn(&'a J) -> Vec<F> + 
     let _alone = CORES.write().unwrap_or_else(PoisonError::into_inner);
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
-    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    // Some runs wait.
+    let threads = 2 * std::thread::available_parallelism().map_or(2, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
