@@ -454,14 +454,16 @@ fn list<T: Plain>(
     }
 }
 
-/// A list whose length is asked for first, without an array.
+/// A short list, of GPUs or of places on one. Its length is asked for first, without an array.
 fn counted<T: Copy>(empty: T, call: impl Fn(*mut T, &mut u32) -> nvmlReturn_t) -> Reading<Vec<T>> {
     let mut count = 0;
     checked(call(ptr::null_mut(), &mut count))?;
     if count == 0 {
         return Ok(Vec::new());
     }
-    let mut items = vec![empty; (count as usize).min(MOST)];
+    /// More than any machine has GPUs, or a GPU has slices.
+    const ROOM: usize = 1024;
+    let mut items = vec![empty; (count as usize).min(ROOM)];
     count = items.len() as u32;
     checked(call(items.as_mut_ptr(), &mut count))?;
     shortened(items, count)

@@ -123,7 +123,7 @@ impl Gpu<'_> {
         let device = self.device()?;
         let mut instances = Vec::new();
         for GpuProfile { profile, .. } in self.profiles()? {
-            for raw in slices::instances(device, profile.id, profile.instances)? {
+            for raw in slices::instances(device, profile.id)? {
                 let info = raw.info()?;
                 instances.push(GpuInstance {
                     id: info.id,
@@ -172,7 +172,7 @@ impl GpuInstance {
     pub fn compute_instances(&self) -> Reading<Vec<ComputeInstance>> {
         let mut instances = Vec::new();
         for profile in self.profiles()? {
-            let infos = self.raw.instances(profile.id, profile.instances)?;
+            let infos = self.raw.instances(profile.id)?;
             instances.extend(infos.into_iter().map(|info| ComputeInstance {
                 id: info.id,
                 profile: profile.clone(),

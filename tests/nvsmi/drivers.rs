@@ -441,6 +441,7 @@ const LIES: &[&str] = &[
     "lists = { length = 0xFFFFFFFF, answer = 0 }",
     "lists = { length = 0xFFFFFFFF, answer = 'error:INSUFFICIENT_SIZE' }",
     "every.mig = { current = true, pending = true, max_devices = 0xFFFFFFFF }",
+    "every.mig.profiles = [{ number = 0, id = 19, name = 'x', slices = 1, instances = 0xFFFFFFFF, size = 1, starts = [] }]",
     "every.accounting = { mode = true, buffer_size = 0xFFFFFFFF }",
     "every.nvlink.links = 0xFFFFFFFF",
     "every.c2c_links.count = 0xFFFFFFFF",
@@ -464,12 +465,13 @@ fn a_count_that_cannot_be_does_not_take_all_memory() {
         "c2c -s",
         "mig -lgi",
         "mig -lgipp",
+        "mig -lci",
         "-ltc 0 --dry-run",
     ];
     for lie in LIES {
         let table = lie.parse().expect("TOML");
         // Instances are lists as well.
-        let simulated = if lie.starts_with("lists") {
+        let simulated = if lie.starts_with("lists") || lie.starts_with("every.mig.profiles") {
             "mig"
         } else {
             "h200"

@@ -7,7 +7,7 @@ use nvml_wrapper_sys::bindings::*;
 
 use super::library::{Device, Function, function};
 use super::{
-    MOST, Plain, Versioned, ask, blank, checked, counted, get_for, shortened, version_of, zeroed,
+    Plain, Versioned, ask, blank, checked, counted, get_for, shortened, version_of, zeroed,
 };
 use crate::nvml::reading::Reading;
 
@@ -65,11 +65,11 @@ pub fn placements(device: Device, profile: u32) -> Reading<Vec<nvmlGpuInstancePl
     })
 }
 
-/// `nvmlDeviceGetGpuInstances`: those of a profile, which `most` says the limit of.
-pub fn instances(device: Device, profile: u32, most: u32) -> Reading<Vec<GpuInstance>> {
+/// `nvmlDeviceGetGpuInstances`: those of a profile.
+pub fn instances(device: Device, profile: u32) -> Reading<Vec<GpuInstance>> {
     let f = function!(nvmlDeviceGetGpuInstances);
     ask(f, device, move |f, device| {
-        let handles = limited(most, |handles, count| {
+        let handles = instances_of(|handles, count| {
             // SAFETY: a live handle, a profile, and room for all its instances.
             unsafe { f(device.handle(), profile, handles, count) }
         })?;
@@ -162,15 +162,11 @@ impl GpuInstance {
     }
 
     /// `nvmlGpuInstanceGetComputeInstances` and `nvmlComputeInstanceGetInfo_v2`:
-    /// those of a profile, which `most` says the limit of.
-    pub fn instances(
-        &self,
-        profile: u32,
-        most: u32,
-    ) -> Reading<Vec<Info<nvmlComputeInstancePlacement_t>>> {
+    /// those of a profile.
+    pub fn instances(&self, profile: u32) -> Reading<Vec<Info<nvmlComputeInstancePlacement_t>>> {
         let f = function!(nvmlGpuInstanceGetComputeInstances);
         let handles = self.ask(f, move |f, instance| {
-            let handles = limited(most, |handles, count| {
+            let handles = instances_of(|handles, count| {
                 // SAFETY: a live handle, a profile, and room for all its instances.
                 unsafe { f(instance, profile, handles, count) }
             })?;
@@ -202,15 +198,12 @@ impl GpuInstance {
     }
 }
 
-/// Handles, of which there are never more than a known number.
-fn limited<T>(
-    most: u32,
-    call: impl Fn(*mut *mut T, &mut u32) -> nvmlReturn_t,
-) -> Reading<Vec<*mut T>> {
+/// The handles of a profile's instances. NVML wants room for as many as the profile allows.
+fn instances_of<T>(call: impl Fn(*mut *mut T, &mut u32) -> nvmlReturn_t) -> Reading<Vec<*mut T>> {
     /// More than any GPU has slices.
-    const ROOM: u32 = 64;
-    let mut count = most.max(ROOM).min(MOST as u32);
-    let mut handles = vec![ptr::null_mut(); count as usize];
+    const ROOM: usize = 256;
+    let mut count = ROOM as u32;
+    let mut handles = vec![ptr::null_mut(); ROOM];
     checked(call(handles.as_mut_ptr(), &mut count))?;
     shortened(handles, count)
 }
