@@ -5,25 +5,24 @@
 //! them -> exit status.
 
 mod cli;
-mod clock;
 mod commands;
 mod error;
 mod facts;
 mod fields;
 mod help;
-mod kernel;
+mod host;
 mod nvml;
 mod output;
 mod overseer;
 mod render;
 mod sections;
-mod signals;
 mod value;
 mod watch;
 
 use std::io;
 
 use crate::error::{Error, Status};
+use crate::host::signals;
 use crate::nvml::process;
 use crate::output::Output;
 

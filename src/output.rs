@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::signals;
+use crate::host::signals;
 
 /// Whether the last answer did not end its line, as some of nvidia-smi's messages.
 static WITHIN_LINE: AtomicBool = AtomicBool::new(false);

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::SIGCHLD;
 
 use crate::error::{Error, Status};
+use crate::host::signals;
 use crate::nvml::process::{self, Child};
 use crate::output;
-use crate::signals;
 
 /// How often the worker shows that it is alive.
 const BEAT: Duration = Duration::from_millis(500);

@@ -30,7 +30,7 @@ mod watching;
 use crate::cli::{Change, Command, Request, Subcommand};
 use crate::error::Error;
 use crate::help;
-use crate::kernel::Kernel;
+use crate::host::kernel::Kernel;
 use crate::nvml::{self, Driver, Gpu};
 use crate::output::{self, Output};
 use crate::render::put;

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use jiff::ZonedDateTime as Time;
 
-use crate::clock;
+use crate::host::clock;
+use crate::host::signals;
 use crate::nvml::{self, Gpu};
 use crate::output::Output;
-use crate::signals;
 
 /// Below this, a loop would do nothing but sample.
 const SHORTEST: Duration = Duration::from_millis(1);

@@ -2,7 +2,7 @@
 
 use super::facts;
 use super::words::{self, word, word_or};
-use crate::clock;
+use crate::host::clock;
 use crate::nvml::{Missing, Reading};
 use crate::value::{Value, yes};
 

@@ -1,7 +1,7 @@
 //! Memory that is no longer used: pages on boards before Ampere, rows since.
 
 use super::{Context, facts};
-use crate::clock;
+use crate::host::clock;
 use crate::nvml::{Gpu, Missing, Reading, RemappedRows, RemappedRowsByUse};
 use crate::value::{Value, date, yes};
 

@@ -15,9 +15,9 @@ const FLOORS: &[&[&str]] = &[
     &["render"],
     &["fields"],
     &["facts"],
-    &["clock", "kernel", "output"],
-    &["error", "signals"],
-    &["nvml"],
+    &["output"],
+    &["error"],
+    &["nvml", "host"],
     &["value"],
 ];
 

@@ -3,7 +3,7 @@
 
 use crate::commands::dry_run::{NOTHING_CHANGED, index_and_bus_id};
 use crate::error::{Error, Status};
-use crate::kernel::{Kernel, Method};
+use crate::host::kernel::{Kernel, Method};
 use crate::nvml::{Driver, Gpu, Missing, Peer, Reading};
 use crate::value::printable;
 
