@@ -4,9 +4,8 @@ use std::io::IsTerminal;
 
 use crate::commands::begin;
 use crate::error::Error;
-use crate::nvml::{
-    Driver, Gpu, Level, Missing, P2pCapability, Place, Reading, Sysfs, each, if_any,
-};
+use crate::host::sysfs::{Level, Place, Sysfs};
+use crate::nvml::{Driver, Gpu, Missing, P2pCapability, Reading, each, if_any};
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
 
 use super::present::Present;
@@ -371,7 +370,7 @@ fn node<'g, 'd>(
     let pci = gpu.pci().map_err(|_| no_matrix())?;
     let mut node = Node {
         gpu,
-        place: sysfs.place(&pci),
+        place: sysfs.place(&pci.kernel_name()),
         bus_id: pci.bus_id,
         cpus: gpu.cpu_affinity(),
         memory: gpu.memory_affinity(),

@@ -3,3 +3,4 @@
 pub mod clock;
 pub mod kernel;
 pub mod signals;
+pub mod sysfs;

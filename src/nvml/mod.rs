@@ -18,7 +18,6 @@ mod report;
 mod set;
 mod slices;
 mod slot;
-mod sysfs;
 mod topology;
 
 pub use driver::{Driver, OpenError, Unanswered};
@@ -38,7 +37,6 @@ pub use reading::{Missing, Reading, if_any};
 pub use report::{License, LicenseExpiry};
 pub use set::{HOSTNAME_LENGTH, Peer, Took};
 pub use slices::{GpuInstance, Placement, Profile};
-pub use sysfs::{Place, Sysfs};
-pub use topology::{Level, P2pCapability, P2pStatus};
+pub use topology::{P2pCapability, P2pStatus};
 
 pub use nvml_wrapper::enum_wrappers::device::Clock;

@@ -1,12 +1,10 @@
 //! The slot that a GPU is in: what the kernel knows and NVML does not tell.
 
+use crate::host::sysfs::Sysfs;
+
 use super::facts::Pci;
 use super::gpu::Gpu;
 use super::reading::{Missing, Reading};
-use super::sysfs::Sysfs;
-
-/// GT/s of the PCIe generations, the first at 1.
-const SPEEDS: [f32; 6] = [2.5, 5.0, 8.0, 16.0, 32.0, 64.0];
 
 impl Gpu<'_> {
     /// The highest PCIe generation of the slot: what the kernel says of the
@@ -14,9 +12,8 @@ impl Gpu<'_> {
     /// question for it; a GPU with no bridge above it has no answer.
     pub fn host_max_pcie_generation(&self) -> Reading<u32> {
         let name = self.pci()?.kernel_name();
-        let path = format!("/sys/bus/pci/devices/{name}/../max_link_speed");
-        let speed = std::fs::read_to_string(path).map_err(|_| Missing::NotSupported)?;
-        generation(&speed).ok_or(Missing::NotSupported)
+        let generation = Sysfs::new("/sys").slot_generation(&name);
+        generation.ok_or(Missing::NotSupported)
     }
 
     /// Its PCI bus id, eight digits of domain: `00000000:5D:00.0`. NVML tells it
@@ -63,34 +60,6 @@ impl Gpu<'_> {
         match &names[..] {
             [name] => Some(name.to_uppercase()),
             _ => None,
-        }
-    }
-}
-
-/// The generation of `max_link_speed`: `16.0 GT/s PCIe`, or `16 GT/s` of older kernels.
-fn generation(speed: &str) -> Option<u32> {
-    let transfers: f32 = speed.split_whitespace().next()?.parse().ok()?;
-    let place = SPEEDS.iter().position(|&known| known == transfers)?;
-    u32::try_from(place + 1).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::generation;
-
-    #[test]
-    fn speeds_are_read_as_every_kernel_writes_them() {
-        let cases = [
-            ("2.5 GT/s PCIe\n", Some(1)),
-            ("2.5 GT/s\n", Some(1)),
-            ("8 GT/s\n", Some(3)),
-            ("16.0 GT/s PCIe\n", Some(4)),
-            ("64.0 GT/s PCIe\n", Some(6)),
-            ("Unknown speed\n", None),
-            ("", None),
-        ];
-        for (speed, expected) in cases {
-            assert_eq!(generation(speed), expected, "{speed}");
         }
     }
 }

@@ -5,45 +5,17 @@ use std::ffi::c_ulong;
 use nvml_wrapper::enum_wrappers::device::TopologyLevel;
 pub use nvml_wrapper::enum_wrappers::device::{P2pCapabilitiesIndex as P2pCapability, P2pStatus};
 
+use crate::host::sysfs::Level;
+
 use super::driver::Driver;
 use super::gpu::Gpu;
 use super::raw::{self, function, topology};
 use super::reading::{Missing, Reading};
 
-/// The nearest thing that two devices share, `nvmlGpuTopologyLevel_t`; nearer
-/// ones are less.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// A board with several GPUs.
-    Board,
-    /// A single PCIe switch.
-    Switch,
-    /// Several PCIe switches, one behind another.
-    Switches,
-    /// A PCIe host bridge.
-    HostBridge,
-    /// A NUMA node.
-    Node,
-    /// Nothing nearer than the system.
-    System,
-}
-
-impl Level {
-    /// From the nearest to the farthest, as nvidia-smi numbers them from 0; NVML
-    /// counts in tens.
-    pub const ALL: [Self; 6] = [
-        Self::Board,
-        Self::Switch,
-        Self::Switches,
-        Self::HostBridge,
-        Self::Node,
-        Self::System,
-    ];
-
-    fn from_nvml(level: u32) -> Option<Self> {
-        let place = level.is_multiple_of(10).then_some(level / 10)?;
-        Self::ALL.get(place as usize).copied()
-    }
+/// The level of an `nvmlGpuTopologyLevel_t`, which counts in tens.
+fn from_nvml(level: u32) -> Option<Level> {
+    let place = level.is_multiple_of(10).then_some(level / 10)?;
+    Level::ALL.get(place as usize).copied()
 }
 
 impl From<Level> for TopologyLevel {
@@ -80,7 +52,7 @@ impl Gpu<'_> {
     pub fn common_ancestor(&self, other: &Gpu) -> Reading<Level> {
         let f = function!(nvmlDeviceGetTopologyCommonAncestor);
         let level = topology::get_between(f, self.device()?, other.device()?)?;
-        Level::from_nvml(level).ok_or(Missing::UNKNOWN)
+        from_nvml(level).ok_or(Missing::UNKNOWN)
     }
 
     /// The indices of the GPUs that share `level` with this one and nothing
@@ -124,7 +96,7 @@ impl Driver {
 
 #[cfg(test)]
 mod tests {
-    use super::{Level, numbers};
+    use super::{Level, from_nvml, numbers};
 
     #[test]
     fn sets_are_read_bit_by_bit() {
@@ -133,7 +105,7 @@ mod tests {
 
     #[test]
     fn levels_are_counted_in_tens() {
-        let known: Vec<_> = (0..=60).filter_map(Level::from_nvml).collect();
+        let known: Vec<_> = (0..=60).filter_map(from_nvml).collect();
         assert_eq!(known, Level::ALL);
         assert!(Level::Board < Level::System);
     }

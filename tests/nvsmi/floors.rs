@@ -17,7 +17,8 @@ const FLOORS: &[&[&str]] = &[
     &["facts"],
     &["output"],
     &["error"],
-    &["nvml", "host"],
+    &["nvml"],
+    &["host"],
     &["value"],
 ];
 

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::facts::Pci;
-use super::topology::Level;
+/// GT/s of the PCIe generations, the first at 1.
+const SPEEDS: [f32; 6] = [2.5, 5.0, 8.0, 16.0, 32.0, 64.0];
 
 /// The tree of sysfs, `/sys` unless a test has its own.
 pub struct Sysfs(PathBuf);
@@ -16,9 +16,16 @@ impl Sysfs {
         Self(root.into())
     }
 
-    /// Where a PCI device is.
-    pub fn place(&self, pci: &Pci) -> Option<Place> {
-        self.place_at(&self.devices().join(pci.kernel_name()))
+    /// Where the PCI device of this name in `bus/pci/devices` is.
+    pub fn place(&self, name: &str) -> Option<Place> {
+        self.place_at(&self.devices().join(name))
+    }
+
+    /// The highest PCIe generation, from 1, of the bridge above a device; `None`
+    /// if there is no bridge.
+    pub fn slot_generation(&self, name: &str) -> Option<u32> {
+        let bridge = self.devices().join(name).join("..");
+        generation(&fs::read_to_string(bridge.join("max_link_speed")).ok()?)
     }
 
     fn devices(&self) -> PathBuf {
@@ -111,6 +118,13 @@ impl Sysfs {
     }
 }
 
+/// The generation of `max_link_speed`: `16.0 GT/s PCIe`, or `16 GT/s` of older kernels.
+fn generation(speed: &str) -> Option<u32> {
+    let transfers: f32 = speed.split_whitespace().next()?.parse().ok()?;
+    let place = SPEEDS.iter().position(|&known| known == transfers)?;
+    u32::try_from(place + 1).ok()
+}
+
 /// A name without the number at its end: mlx5_2 comes before mlx5_10.
 fn prefix(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit())
@@ -132,6 +146,36 @@ fn ranges(list: &str) -> Option<Vec<(u32, u32)>> {
             Some((first.parse().ok()?, last.parse().ok()?))
         })
         .collect()
+}
+
+/// The nearest thing that two devices share, `nvmlGpuTopologyLevel_t`; nearer
+/// ones are less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// A board with several GPUs.
+    Board,
+    /// A single PCIe switch.
+    Switch,
+    /// Several PCIe switches, one behind another.
+    Switches,
+    /// A PCIe host bridge.
+    HostBridge,
+    /// A NUMA node.
+    Node,
+    /// Nothing nearer than the system.
+    System,
+}
+
+impl Level {
+    /// From the nearest to the farthest, as nvidia-smi numbers them from 0.
+    pub const ALL: [Self; 6] = [
+        Self::Board,
+        Self::Switch,
+        Self::Switches,
+        Self::HostBridge,
+        Self::Node,
+        Self::System,
+    ];
 }
 
 /// Where a device is on the PCI bus.
@@ -264,5 +308,21 @@ mod tests {
         assert_eq!(named(&disks), ["nvme2n1", "nvme10n1"]);
         assert_eq!(disks[0].1.level(&disks[1].1), Level::Switch);
         assert_eq!(nodes, [vec![1], vec![]]);
+    }
+
+    #[test]
+    fn speeds_are_read_as_every_kernel_writes_them() {
+        let cases = [
+            ("2.5 GT/s PCIe\n", Some(1)),
+            ("2.5 GT/s\n", Some(1)),
+            ("8 GT/s\n", Some(3)),
+            ("16.0 GT/s PCIe\n", Some(4)),
+            ("64.0 GT/s PCIe\n", Some(6)),
+            ("Unknown speed\n", None),
+            ("", None),
+        ];
+        for (speed, expected) in cases {
+            assert_eq!(generation(speed), expected, "{speed}");
+        }
     }
 }
