@@ -18,6 +18,7 @@ mod render;
 mod sections;
 mod value;
 mod watch;
+mod words;
 
 use std::io;
 

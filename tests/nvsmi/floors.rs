@@ -16,7 +16,7 @@ const FLOORS: &[&[&str]] = &[
     &["fields"],
     &["facts"],
     &["output"],
-    &["error"],
+    &["error", "words"],
     &["nvml"],
     &["host"],
     &["value"],
