@@ -11,7 +11,7 @@ use crate::render::listing::Listing;
 use crate::render::put;
 use crate::value::printable;
 
-use super::present::{Present, both};
+use super::present::{Present, both, failed};
 
 /// `mig`.
 #[rustfmt::skip]
@@ -184,7 +184,7 @@ fn not_built(_: &[&Gpu], _: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
 
 /// `-lgip`.
 fn gpu_profiles(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    let failed = |missing| unread("Failed to display GPU instance profiles", missing);
+    let failed = failed("Failed to display GPU instance profiles");
     let (rows, told) = rows(gpus, |gpu, rows| {
         for known in gpu.profiles().map_err(failed)? {
             let (profile, engines) = (&known.profile, &known.profile.engines);
@@ -213,7 +213,7 @@ fn gpu_profiles(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
 
 /// `-lgipp`.
 fn gpu_placements(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    let failed = |missing| unread("Failed to display GPU instance placements", missing);
+    let failed = failed("Failed to display GPU instance placements");
     let (rows, told) = rows(gpus, |gpu, rows| {
         for known in gpu.profiles().map_err(failed)? {
             let id = known.profile.id;
@@ -231,7 +231,7 @@ fn gpu_instances(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error
     let (rows, told) = rows(gpus, |gpu, rows| {
         let instances = gpu.gpu_instances().map_err(|missing| match missing {
             Missing::NOT_FOUND => no_gpu_instances(missing),
-            failed => unread("Failed to display GPU instances", failed),
+            _ => failed("Failed to display GPU instances")(missing),
         })?;
         for instance in instances {
             *rows += &GPU_INSTANCES.row(&[&[
@@ -254,7 +254,7 @@ fn gpu_instances(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error
 
 /// `-lcip`.
 fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    let failed = |missing| unread("Failed to display compute instance profiles", missing);
+    let failed = failed("Failed to display compute instance profiles");
     let (instances, untold) = chosen(gpus, line)?;
     let (rows, told) = rows(&instances, |(gpu, instance), rows| {
         let profiles = instance.profiles().map_err(failed)?;
@@ -286,7 +286,7 @@ fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(),
 
 /// `-lcipp`.
 fn compute_placements(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    let failed = |missing| unread("Failed to display compute instance placements", missing);
+    let failed = failed("Failed to display compute instance placements");
     let (instances, untold) = chosen(gpus, line)?;
     let (rows, told) = rows(&instances, |(gpu, instance), rows| {
         for profile in instance.profiles().map_err(failed)? {
@@ -308,7 +308,7 @@ fn compute_instances(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<()
             .compute_instances()
             .map_err(|missing| match missing {
                 Missing::NOT_FOUND => no_compute_instances(missing),
-                failed => unread("Failed to display compute instances", failed),
+                _ => failed("Failed to display compute instances")(missing),
             })?;
         for compute in found {
             *rows += &COMPUTE_INSTANCES.row(&[&[
@@ -407,15 +407,11 @@ fn default(instance: &GpuInstance, profiles: &[Profile]) -> Reading<u32> {
 }
 
 fn no_gpu_instances(missing: Missing) -> Error {
-    unread("No GPU instances found", missing)
+    failed("No GPU instances found")(missing)
 }
 
 fn no_compute_instances(missing: Missing) -> Error {
-    unread("No compute instances found", missing)
-}
-
-fn unread(what: &str, missing: Missing) -> Error {
-    Error::unread(missing, format!("{what}: {}\n", missing.words()))
+    failed("No compute instances found")(missing)
 }
 
 /// A number of two places or more.

@@ -8,6 +8,7 @@ mod drain;
 mod dry_run;
 mod gpm;
 mod led;
+mod links;
 mod list;
 mod log;
 mod mig;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
 use super::dry_run::{NOTHING_CHANGED, name};
-use super::present::{Present, both, heading, of_each};
+use super::present::{Present, both, failed, heading, of_each};
 use crate::cli::Takes::Nothing;
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::output;
@@ -126,23 +126,18 @@ fn lanes() -> Vec<(u32, u32)> {
 fn clear(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut ids: Vec<(u32, u32)> = ERRORS.iter().map(|&(_, id)| (id, 0)).collect();
     ids.extend(lanes());
-    let cleared = gpu.clear_numbers(&ids).map_err(|missing| {
-        let words = missing.words();
-        Error::unread(
-            missing,
-            format!("Unable to clear error counters: {words}\n"),
-        )
-    })?;
+    let cleared = gpu.clear_numbers(&ids);
+    let cleared = cleared.map_err(failed("Unable to clear error counters"))?;
     let (counters, lanes) = cleared.split_at(ERRORS.len().min(cleared.len()));
     let lane = |(lane, &cleared): (usize, &Reading<()>)| match cleared {
         Err(Missing::NotSupported) if lane > 0 => None,
         cleared => cleared.err(),
     };
-    let failed = counters.iter().map(|cleared| cleared.err());
-    let failed = failed.chain([lanes.iter().enumerate().find_map(lane)]);
+    let outcomes = counters.iter().map(|cleared| cleared.err());
+    let outcomes = outcomes.chain([lanes.iter().enumerate().find_map(lane)]);
     let labels = ERRORS.iter().map(|(label, _)| *label).chain([LANE_ERROR]);
     let mut first = None;
-    for (label, missing) in labels.zip(failed) {
+    for (label, missing) in labels.zip(outcomes) {
         if let Some(missing) = missing {
             row(label, "fail to clear", out);
             first.get_or_insert(missing);

@@ -5,8 +5,7 @@ use std::ops::Deref;
 use crate::cli::Line;
 use crate::commands::begin;
 use crate::error::{Error, Status};
-use crate::nvml::{Driver, Gpu, Reading, each};
-use crate::render::put;
+use crate::nvml::{Driver, Gpu, Missing, Reading, each};
 use crate::value::printable;
 
 /// GPUs that have a handle, and what is said of those that have none.
@@ -60,11 +59,9 @@ pub fn both(first: Result<(), Error>, second: Result<(), Error>) -> Result<(), E
     }
 }
 
-/// Tells of a failure where it happened, for the answer goes on: its status is left
-/// for the end.
-pub fn tell(failure: &Error, out: &mut Vec<u8>) -> Result<(), Error> {
-    put(out, &failure.to_string());
-    Err(Error::told(failure.status()))
+/// What a question to NVML failed at, followed by why.
+pub fn failed(what: &str) -> impl Fn(Missing) -> Error + Copy {
+    move |missing| Error::unread(missing, format!("{what}: {}\n", missing.words()))
 }
 
 /// Refuses to do without a GPU.
@@ -132,12 +129,4 @@ pub fn heading(gpu: &Gpu) -> String {
 pub fn named(gpu: &Gpu) -> Result<(), Error> {
     let name = gpu.name().map(drop);
     name.map_err(|missing| Error::told(missing.into()))
-}
-
-/// A count, or "N/A" or the words for why there is none.
-pub fn count(reading: Reading<i64>) -> String {
-    reading.map_or_else(
-        |missing| missing.words_or_not_available().to_owned(),
-        |n| n.to_string(),
-    )
 }

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use crate::commands::begin;
 use crate::error::Error;
 use crate::host::sysfs::{Level, Place, Sysfs};
-use crate::nvml::{Driver, Gpu, Missing, P2pCapability, Reading, each, if_any};
+use crate::nvml::{Driver, Gpu, Missing, P2pCapability, Reading, each, field, if_any};
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
 
 use super::present::Present;
@@ -390,11 +390,11 @@ fn node<'g, 'd>(
 
 /// How many NVLinks lead to switches, and if none do, where the others lead.
 fn links(gpu: &Gpu) -> Reading<(u32, Vec<String>)> {
-    let count = if_any(gpu.link_count())?;
+    let count = if_any(gpu.link_count(field::NVLINK_LINK_COUNT))?;
     if count == 0 {
         return Ok((0, Vec::new()));
     }
-    let switched = if_any(gpu.switch_link_count())?;
+    let switched = if_any(gpu.link_count(field::NVSWITCH_CONNECTED_LINK_COUNT))?;
     if switched > 0 {
         return Ok((switched, Vec::new()));
     }

@@ -92,26 +92,13 @@ impl Gpu<'_> {
             .collect())
     }
 
-    /// How many NVLinks there are, up or not.
-    pub fn link_count(&self) -> Reading<u32> {
-        self.count(field::NVLINK_LINK_COUNT)
-    }
-
-    /// How many NVLinks lead to an NVSwitch.
-    pub fn switch_link_count(&self) -> Reading<u32> {
-        self.count(field::NVSWITCH_CONNECTED_LINK_COUNT)
-    }
-
-    /// How many C2C links there are, up or not.
-    pub fn c2c_link_count(&self) -> Reading<u32> {
-        self.count(field::C2C_LINK_COUNT)
-    }
-
-    fn count(&self, id: u32) -> Reading<u32> {
+    /// How many links there are, up or not, by the field that counts them:
+    /// `NVLINK_LINK_COUNT`, `NVSWITCH_CONNECTED_LINK_COUNT` or `C2C_LINK_COUNT`.
+    pub fn link_count(&self, field: u32) -> Reading<u32> {
         /// Many times what any GPU has.
         const MOST: u32 = 1024;
-        let count = u32::try_from(self.field_number(id, 0)?).map_err(|_| Missing::UNKNOWN)?;
-        raw::plausible(count, MOST)
+        let count = self.field_number(field, 0)?;
+        raw::plausible(u32::try_from(count).map_err(|_| Missing::UNKNOWN)?, MOST)
     }
 
     /// Whether an NVLink can do something, `nvmlDeviceGetNvLinkCapability`.

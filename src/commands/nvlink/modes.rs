@@ -4,117 +4,107 @@ use std::ops::RangeInclusive;
 
 use crate::cli::Line;
 use crate::commands::dry_run::{by_root, name, would_change};
-use crate::commands::present::count;
+use crate::commands::links::{Links, Row, count, state};
+use crate::commands::present::failed;
 use crate::error::Error;
 use crate::nvml::{Driver, Missing, Reading, field};
-use crate::render::put;
-
-use super::Links;
-use super::counters::BLACKWELL;
 
 /// In the numbers of `nvmlDeviceGetArchitecture`.
 const HOPPER: u32 = 9;
+pub const BLACKWELL: u32 = 10;
+
+/// Refuses GPUs that are older than an architecture.
+fn from(first: u32, links: &Links, unknown: impl Fn(Missing) -> Error) -> Result<(), Error> {
+    match links.gpu.architecture().map_err(unknown)? >= first {
+        true => Ok(()),
+        false => Err(Error::unread(Missing::NotSupported, "Not supported\n")),
+    }
+}
+
+/// The GPU does not tell its architecture.
+pub fn no_device_type(missing: Missing) -> Error {
+    Error::unread(missing, "Unable to get device type\n")
+}
 
 /// `-gLowPwrInfo`, of `nvmlDeviceGetFieldValues`.
-pub fn low_power(links: &Links, _: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    match links.gpu.architecture() {
-        Ok(HOPPER..) => {}
-        Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),
-        Err(missing) => {
-            let words = missing.words();
-            let message = format!("NVML: Unable to retrieve NvLink low power info {words}\n");
-            return Err(Error::unread(missing, message));
-        }
-    }
-    if !links.any_up("NvLink low power info", out)? {
+pub fn low_power(links: &Links, out: &mut String) -> Result<(), Error> {
+    let no_info = |missing: Missing| {
+        let words = missing.words();
+        format!("NVML: Unable to retrieve NvLink low power info {words}\n")
+    };
+    from(HOPPER, links, |missing| {
+        Error::unread(missing, no_info(missing))
+    })?;
+    if !links.any_up(["retrieve NvLink low power info"; 2], out)? {
         return Ok(());
     }
     let limits = Limits::of(links);
     match (limits.unit, limits.least, limits.most) {
         (Ok(unit), Ok(least), Ok(most)) => {
-            put(
-                out,
-                &format!("\t Low Power Threshold are in units of {unit} us\n"),
-            );
-            put(
-                out,
-                &format!("\t Range of Low Power Threshold values are {least} to {most}\n\n"),
-            );
+            *out += &format!("\t Low Power Threshold are in units of {unit} us\n");
+            *out += &format!("\t Range of Low Power Threshold values are {least} to {most}\n\n");
         }
         (Err(missing), ..) | (_, Err(missing), _) | (.., Err(missing)) => {
-            let words = missing.words();
-            put(
-                out,
-                &format!("NVML: Unable to retrieve NvLink low power info {words}\n\n"),
-            );
+            *out += &no_info(missing);
+            *out += "\n";
         }
     }
-    let fields = [
-        field::NVLINK_GET_POWER_STATE,
-        field::NVLINK_GET_POWER_THRESHOLD,
+    let mode = state(["High Speed State", "Low Power State"]);
+    let threshold = |units: Reading<i64>| match units.and_then(|units| limits.microseconds(units)) {
+        Ok(time) => format!("{time} us"),
+        missing => count(missing),
+    };
+    let rows: &[Row] = &[
+        ("Low Power Mode", field::NVLINK_GET_POWER_STATE, &mode),
+        (
+            "Low Power Threshold",
+            field::NVLINK_GET_POWER_THRESHOLD,
+            &threshold,
+        ),
     ];
-    for (link, values) in links.ask_shown(&fields)? {
-        let mode = match values[0] {
-            Ok(0) => "High Speed State",
-            Ok(1) => "Low Power State",
-            Ok(_) => "Unknown",
-            Err(missing) => missing.words_or_not_available(),
-        };
-        let threshold = match values[1].and_then(|units| limits.microseconds(units)) {
-            Ok(time) => format!("{time} us"),
-            Err(missing) => count(Err(missing)),
-        };
-        put(out, &format!("\t Link {link}: Low Power Mode: {mode}\n"));
-        put(
-            out,
-            &format!("\t Link {link}: Low Power Threshold: {threshold}\n\n"),
-        );
-    }
+    links.rows(links.shown_up()?, rows, "\n", out);
     Ok(())
 }
 
 /// What `-sLowPwrThres` asks for.
-pub enum Wish<'l> {
+pub enum Threshold<'l> {
     /// NVML's own threshold.
     Default,
     /// A number of units, in decimal digits.
     Units(&'l str),
 }
 
-/// Reads the value of `-sLowPwrThres`. Whether a number fits, each GPU knows.
-pub fn wish(line: &Line) -> Result<Wish<'_>, Error> {
+/// Reads the value of `-sLowPwrThres`. Each GPU has its own bounds for it.
+pub fn threshold(line: &Line) -> Result<Threshold<'_>, Error> {
     let text = line.text("setLowPowerThreshold").unwrap_or_default();
     if text == "default" {
-        return Ok(Wish::Default);
+        return Ok(Threshold::Default);
     }
     let text = text.trim_start();
     let digits = text.strip_prefix('+').unwrap_or(text);
     match digits.bytes().all(|digit| digit.is_ascii_digit()) {
-        true => Ok(Wish::Units(digits)),
+        true => Ok(Threshold::Units(digits)),
         false => Err(Error::refused("Invalid argument\n")),
     }
 }
 
 /// `-sLowPwrThres`: so many units, or `default`.
-pub fn set_low_power(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
-    match links.gpu.architecture() {
-        Ok(HOPPER..) => {}
-        Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),
-        Err(missing) => return Err(no_device_type(missing)),
-    }
+pub fn set_low_power(links: &Links, out: &mut String) -> Result<(), Error> {
+    from(HOPPER, links, no_device_type)?;
     let limits = Limits::of(links);
-    let wish = match wish(line)? {
-        Wish::Default => None,
-        Wish::Units(digits) => {
+    let dry_run = links.line.has("dry-run");
+    let threshold = match threshold(links.line)? {
+        Threshold::Default => None,
+        Threshold::Units(digits) => {
             // What is beyond 32 bits, and NVML's own number for the default, is none.
-            let threshold = digits.parse().ok().filter(|&known| known < u32::MAX);
-            let fits = threshold.filter(|&known| limits.allow(known));
+            let units = digits.parse().ok().filter(|&units| units < u32::MAX);
+            let fits = units.filter(|&units| limits.allow(units));
             Some(fits.ok_or_else(|| limits.refuse())?)
         }
     };
-    let set = match links.dry_run {
+    let set = match dry_run {
         true => by_root(),
-        false => links.gpu.set_low_power_threshold(wish),
+        false => links.gpu.set_low_power_threshold(threshold),
     };
     set.map_err(|missing| match missing {
         Missing::INVALID_ARGUMENT => limits.refuse(),
@@ -122,38 +112,22 @@ pub fn set_low_power(links: &Links, line: &Line, out: &mut Vec<u8>) -> Result<()
             missing,
             "\t Low Power Threshold: Insufficient permissions \n",
         ),
-        _ => {
-            let words = missing.words();
-            let message = format!("NVML: Unable to set Low Power Threshold: {words}\n");
-            Error::unread(missing, message)
-        }
+        _ => failed("NVML: Unable to set Low Power Threshold")(missing),
     })?;
-    let spelt = |threshold: i64| match limits.microseconds(threshold) {
+    let wanted = threshold.map(|units| match limits.microseconds(units.into()) {
         Ok(time) => format!("{time} us"),
-        Err(_) => format!("{threshold} units"),
-    };
-    if links.dry_run {
-        let wanted = wish.map_or("the default".to_owned(), |wish| spelt(wish.into()));
-        let name = name(links.gpu);
-        put(
-            out,
-            &format!("\t Would set the Low Power Threshold to {wanted} for GPU {name}\n"),
-        );
-        return Ok(());
-    }
-    match wish {
-        Some(threshold) => {
-            let set = spelt(threshold.into());
-            put(out, &format!("\t Low Power Threshold set to {set}\n"));
+        Err(_) => format!("{units} units"),
+    });
+    *out += &match (dry_run, wanted) {
+        (true, wanted) => {
+            let wanted = wanted.as_deref().unwrap_or("the default");
+            let name = name(links.gpu);
+            format!("\t Would set the Low Power Threshold to {wanted} for GPU {name}\n")
         }
-        None => put(out, "\t Low Power Threshold reset successfully\n"),
-    }
+        (false, Some(time)) => format!("\t Low Power Threshold set to {time}\n"),
+        (false, None) => "\t Low Power Threshold reset successfully\n".to_owned(),
+    };
     Ok(())
-}
-
-/// The GPU does not tell its architecture.
-pub fn no_device_type(missing: Missing) -> Error {
-    Error::unread(missing, "Unable to get device type\n")
 }
 
 /// The bounds of the low power threshold, and the unit that it counts in.
@@ -212,25 +186,22 @@ impl Limits {
 
 /// `-gLWidth`: NVML has no public question for the width, and nvidia-smi does
 /// not ask boards before Blackwell.
-pub fn width(links: &Links, _: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
-    let missing = match links.gpu.architecture() {
-        Ok(BLACKWELL..) => Missing::NotSupported,
-        Ok(_) => return Err(Error::unread(Missing::NotSupported, "Not supported\n")),
-        Err(missing) => missing,
+pub fn width(links: &Links, _: &mut String) -> Result<(), Error> {
+    let no_width = |missing: Missing| {
+        let words = missing.words();
+        let message = format!(
+            "NVML: Unable to retrieve Nvlink Link Width {words}\nUnable to get Link Width\n"
+        );
+        Error::unread(missing, message)
     };
-    let words = missing.words();
-    let message =
-        format!("NVML: Unable to retrieve Nvlink Link Width {words}\nUnable to get Link Width\n");
-    Err(Error::unread(missing, message))
+    from(BLACKWELL, links, no_width)?;
+    Err(no_width(Missing::NotSupported))
 }
 
 /// `-sLWidth`, likewise.
-pub fn set_width(links: &Links, _: &Line, _: &mut Vec<u8>) -> Result<(), Error> {
-    match links.gpu.architecture() {
-        Ok(BLACKWELL..) => Err(Error::out_of_reach("the width of NVLinks")),
-        Ok(_) => Err(Error::unread(Missing::NotSupported, "Not supported\n")),
-        Err(missing) => Err(no_device_type(missing)),
-    }
+pub fn set_width(links: &Links, _: &mut String) -> Result<(), Error> {
+    from(BLACKWELL, links, no_device_type)?;
+    Err(Error::out_of_reach("the width of NVLinks"))
 }
 
 /// The modes of `-gBwMode` and `-sBwMode`, by NVML's number.
