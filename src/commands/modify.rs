@@ -1,4 +1,4 @@
-//! `-pm`, `-pl` and the other changes: refused as a whole where the wish is
+//! `-pm`, `-pl` and the other changes: refused as a whole where the value is
 //! wrong, then made GPU after GPU, each told of as it is made.
 
 mod ask;
@@ -13,10 +13,10 @@ use super::dry_run::{NOTHING_CHANGED, index_and_bus_id, unread};
 use super::present::there;
 use crate::cli::{Change, Modify};
 use crate::error::{Error, Status};
-use crate::nvml::{Gpu, Missing, Took, is_root};
+use crate::nvml::{Effect, Gpu, Missing, is_root};
 use crate::output::Output;
 use crate::value::printable;
-use row::{Kind, Refusal, Row, Wish, fill};
+use row::{Asked, Kind, Refusal, Row, fill};
 
 /// A GPU and its bus id.
 pub type Named<'g, 'd> = (&'g Gpu<'d>, String);
@@ -45,16 +45,16 @@ pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<(
         }
         return get_hostnames(&gpus, report);
     }
-    let (row, wish) = match plan::plan(modify, change) {
+    let (row, asked) = match plan::plan(modify, change) {
         Ok(planned) => planned,
         Err(refusal) => return report.terminate(&refusal, false),
     };
     let mut reboot = false;
     for (gpu, bus_id) in &gpus {
         let outcome = if modify.dry_run {
-            rehearse(row, gpu, &index_and_bus_id(gpu.index(), bus_id), &wish)
+            rehearse(row, gpu, &index_and_bus_id(gpu.index(), bus_id), &asked)
         } else {
-            make(row, gpu, bus_id, &wish)
+            make(row, gpu, bus_id, &asked)
         };
         match outcome {
             Ok(Done {
@@ -122,44 +122,44 @@ impl Refusal {
 }
 
 /// Why a GPU cannot be changed, or that it need not be.
-fn check(row: &Row, gpu: &Gpu, name: &str, wish: &Wish) -> Result<Option<Done>, Refusal> {
+fn check(row: &Row, gpu: &Gpu, name: &str, asked: &Asked) -> Result<Option<Done>, Refusal> {
     if let Some(first) = &row.first {
         let now = (first.ask)(gpu).map_err(|why| {
             let sentence = match why {
                 Missing::NotSupported => first.unsupported,
                 Missing::Failed(_) => first.unreadable,
             };
-            Refusal::by_nvml(why, fill(sentence, name, wish, &[("why", why.words())]))
+            Refusal::by_nvml(why, fill(sentence, name, asked, &[("why", why.words())]))
         })?;
-        if now == wish.numbers[0] {
+        if now == asked.numbers[0] {
             return Ok(Some(Done::unchanged(
-                fill(first.already, name, wish, &[]) + "\n",
+                fill(first.already, name, asked, &[]) + "\n",
             )));
         }
     }
-    (row.range)(gpu, name, wish)?;
+    (row.range)(gpu, name, asked)?;
     Ok(None)
 }
 
 /// Makes a change to a GPU.
-fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal> {
-    if let Some(done) = check(row, gpu, bus_id, wish)? {
+fn make(row: &Row, gpu: &Gpu, bus_id: &str, asked: &Asked) -> Result<Done, Refusal> {
+    if let Some(done) = check(row, gpu, bus_id, asked)? {
         return Ok(done);
     }
     let from = match row.done.contains("{from}") {
-        true => (row.now)(gpu, wish).unwrap_or_else(unread),
+        true => (row.now)(gpu, asked).unwrap_or_else(unread),
         false => String::new(),
     };
-    let reboots = (row.reboot)(gpu, wish);
-    match (row.set)(gpu, wish) {
-        Ok(Took::Now) => {
+    let reboots = (row.reboot)(gpu, asked);
+    match (row.set)(gpu, asked) {
+        Ok(Effect::Now) => {
             let mut text = String::new();
             if !row.done.is_empty() {
-                text = fill(row.done, bus_id, wish, &[("from", &from)]) + "\n";
+                text = fill(row.done, bus_id, asked, &[("from", &from)]) + "\n";
             }
-            let fleeting = (row.volatile)(wish) && gpu.persistence() == Ok(false);
+            let fleeting = (row.volatile)(asked) && gpu.persistence() == Ok(false);
             if fleeting {
-                text += &fill(NOT_PERSISTENT, bus_id, wish, &[]);
+                text += &fill(NOT_PERSISTENT, bus_id, asked, &[]);
             }
             Ok(Done {
                 text,
@@ -167,38 +167,38 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish) -> Result<Done, Refusal
                 fleeting,
             })
         }
-        Ok(Took::Later(why)) => Ok(Done {
-            text: waiting(bus_id, wish, why),
+        Ok(Effect::Later(why)) => Ok(Done {
+            text: waiting(bus_id, asked, why),
             reboots,
             fleeting: false,
         }),
-        Err(why) => Err(refusal(row, gpu, bus_id, wish, why)),
+        Err(why) => Err(refusal(row, gpu, bus_id, asked, why)),
     }
 }
 
 const NOT_PERSISTENT: &str = "\nWarning: persistence mode is disabled on device {gpu}. See the Known Issues section of the nvidia-smi(1) man page for more information. Run with [--help | -h] switch to get more information on how to enable persistence mode.\n";
 
 /// MIG mode, the only change that can wait.
-fn waiting(bus_id: &str, wish: &Wish, why: Missing) -> String {
+fn waiting(bus_id: &str, asked: &Asked, why: Missing) -> String {
     let advice = match why {
         // The driver takes this for a GPU that needs no activation.
-        Missing::NotSupported => return fill(table::MIG.done, bus_id, wish, &[]) + "\n",
+        Missing::NotSupported => return fill(table::MIG.done, bus_id, asked, &[]) + "\n",
         Missing::IN_USE => table::MIG_WAITS_FOR_USERS,
         _ => table::MIG_WAITS_FOR_RESET,
     };
-    let sentence = |sentence| fill(sentence, bus_id, wish, &[("why", why.words())]) + "\n";
+    let sentence = |sentence| fill(sentence, bus_id, asked, &[("why", why.words())]) + "\n";
     sentence(table::MIG_WAITS) + &sentence(advice)
 }
 
-fn refusal(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish, why: Missing) -> Refusal {
+fn refusal(row: &Row, gpu: &Gpu, bus_id: &str, asked: &Asked, why: Missing) -> Refusal {
     let known = row.refusals.iter().find(|(code, _, _)| *code == why);
     let sentence = known.map_or(row.failed, |(_, _, sentence)| sentence);
-    let mut refusal = Refusal::by_nvml(why, fill(sentence, bus_id, wish, &[("why", why.words())]));
+    let mut refusal = Refusal::by_nvml(why, fill(sentence, bus_id, asked, &[("why", why.words())]));
     if let Some((_, kind, _)) = known {
         refusal.kind = *kind;
     }
     if why == Missing::NotSupported {
-        let lines = (row.because)(gpu, wish);
+        let lines = (row.because)(gpu, asked);
         refusal.text = lines
             .into_iter()
             .map(|line| line + "\n")
@@ -209,23 +209,23 @@ fn refusal(row: &Row, gpu: &Gpu, bus_id: &str, wish: &Wish, why: Missing) -> Ref
 }
 
 /// Says what would be done to a GPU, and does nothing.
-fn rehearse(row: &Row, gpu: &Gpu, name: &str, wish: &Wish) -> Result<Done, Refusal> {
-    if let Some(done) = check(row, gpu, name, wish)? {
+fn rehearse(row: &Row, gpu: &Gpu, name: &str, asked: &Asked) -> Result<Done, Refusal> {
+    if let Some(done) = check(row, gpu, name, asked)? {
         return Ok(done);
     }
     if !is_root() && !(row.free)(gpu) {
-        return Err(refusal(row, gpu, name, wish, Missing::NO_PERMISSION));
+        return Err(refusal(row, gpu, name, asked, Missing::NO_PERMISSION));
     }
-    if let Err(why) = (row.lookup)(gpu, wish) {
-        return Err(refusal(row, gpu, name, wish, why));
+    if let Err(why) = (row.lookup)(gpu, asked) {
+        return Err(refusal(row, gpu, name, asked, why));
     }
-    let from = (row.now)(gpu, wish).unwrap_or_else(unread);
-    let sentence = match (row.already)(gpu, wish) {
+    let from = (row.now)(gpu, asked).unwrap_or_else(unread);
+    let sentence = match (row.already)(gpu, asked) {
         Ok(true) => row.would_not,
         _ => row.would,
     };
     Ok(Done::unchanged(
-        fill(sentence, name, wish, &[("from", &from)]) + "\n",
+        fill(sentence, name, asked, &[("from", &from)]) + "\n",
     ))
 }
 

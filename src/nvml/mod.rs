@@ -35,7 +35,7 @@ pub use raw::process::{self, is_root};
 pub use raw::time_limit::{Stuck, begin_sample, stuck, wait_at_most};
 pub use reading::{Missing, Reading, if_any};
 pub use report::{License, LicenseExpiry};
-pub use set::{HOSTNAME_LENGTH, Peer, Took};
+pub use set::{Effect, HOSTNAME_LENGTH, Peer};
 pub use slices::{GpuInstance, Placement, Profile};
 pub use topology::{P2pCapability, P2pStatus};
 

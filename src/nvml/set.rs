@@ -9,9 +9,9 @@ use super::raw::set::{self, set as set_number, set_pair, set_versioned};
 use super::raw::{self, function};
 use super::reading::{Missing, Reading};
 
-/// What became of an accepted change.
+/// When an accepted change takes effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Took {
+pub enum Effect {
     /// It is in force, or waits for what it always waits for.
     Now,
     /// It waits for a reset, for the reason that NVML gave.
@@ -24,9 +24,9 @@ macro_rules! changes {
         impl Gpu<'_> {
             $(
                 $(#[$doc])*
-                pub fn $name(&self, $($arg: $type),*) -> Reading<Took> {
+                pub fn $name(&self, $($arg: $type),*) -> Reading<Effect> {
                     let $device = self.device()?;
-                    $call.map(|()| Took::Now)
+                    $call.map(|()| Effect::Now)
                 }
             )*
         }
@@ -102,13 +102,13 @@ const AUTO_BOOST: u32 = nvmlRestrictedAPI_enum_NVML_RESTRICTED_API_SET_AUTO_BOOS
 
 impl Gpu<'_> {
     /// 0 or 1, `nvmlDeviceSetMigMode`, with what NVML said of putting it in force.
-    pub fn set_mig(&self, mode: u32) -> Reading<Took> {
+    pub fn set_mig(&self, mode: u32) -> Reading<Effect> {
         let device = self.device()?;
         let activation: nvmlReturn_t = raw::get_for(function!(nvmlDeviceSetMigMode), device, mode)?;
         if activation == nvmlReturn_enum_NVML_SUCCESS {
-            Ok(Took::Now)
+            Ok(Effect::Now)
         } else {
-            Ok(Took::Later(Missing::from_code(activation)))
+            Ok(Effect::Later(Missing::from_code(activation)))
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the rows of the table ask of a GPU before they change it, and the words for it.
 
-use super::row::{Refusal, Wish, fill};
+use super::row::{Asked, Refusal, fill};
 use crate::nvml::{Clock, Gpu, Missing, Reading};
 use crate::value::Value;
 
@@ -22,11 +22,11 @@ pub fn in_mig_mode(gpu: &Gpu) -> bool {
 }
 
 /// A mode that is neither 0 nor 1, refused as NVML would refuse it.
-pub fn switch(name: &str, wish: &Wish, failed: &str) -> Result<(), Refusal> {
+pub fn switch(name: &str, asked: &Asked, failed: &str) -> Result<(), Refusal> {
     let why = [("why", Missing::INVALID_ARGUMENT.words())];
-    match wish.numbers[0] {
+    match asked.numbers[0] {
         0 | 1 => Ok(()),
-        _ => Err(Refusal::of_value(fill(failed, name, wish, &why))),
+        _ => Err(Refusal::of_value(fill(failed, name, asked, &why))),
     }
 }
 
@@ -98,9 +98,9 @@ pub fn listed(clocks: Reading<Vec<u32>>, fits: impl FnOnce(&[u32]) -> bool) -> R
 
 /// As [`listed`], of a range, the lower clock first. Clocks that have a name
 /// are always there.
-pub fn range_listed(clocks: Reading<Vec<u32>>, wish: &Wish) -> Reading<()> {
-    let [low, high] = wish.numbers;
-    if wish.shown != wish.numbers.map(|clock| clock.to_string()) {
+pub fn range_listed(clocks: Reading<Vec<u32>>, asked: &Asked) -> Reading<()> {
+    let [low, high] = asked.numbers;
+    if asked.shown != asked.numbers.map(|clock| clock.to_string()) {
         return Ok(());
     }
     listed(clocks, |clocks| {

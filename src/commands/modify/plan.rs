@@ -1,7 +1,7 @@
-//! From the command line to a row of the table and a wish; what is wrong with a
+//! From the command line to a row of the table and what is asked; what is wrong with a
 //! value is told before any GPU is touched.
 
-use super::row::{Refusal, Row, Wish};
+use super::row::{Asked, Refusal, Row};
 use super::table as rows;
 use crate::cli::{Change, Modify};
 use crate::error::Status;
@@ -15,8 +15,8 @@ const OBSOLETE_EXCLUSIVE_THREAD: &str =
 const OBSOLETE_PERMISSION: &str =
     "Warning: This option is deprecated and will be removed in future releases";
 
-/// The row for a change and what is wished. (Resets and questions have no row.)
-pub fn plan(modify: &Modify, change: &Change) -> Result<(&'static Row, Wish), Refusal> {
+/// The row for a change and what it asks. (Resets and questions have no row.)
+pub fn plan(modify: &Modify, change: &Change) -> Result<(&'static Row, Asked), Refusal> {
     let switch = |mode: u32, invalid: &str| named(mode, &["Disabled", "Enabled"], invalid);
     Ok(match change {
         Change::PersistenceMode { mode } => (
@@ -31,7 +31,7 @@ pub fn plan(modify: &Modify, change: &Change) -> Result<(&'static Row, Wish), Re
             named(*counter, &["volatile", "aggregate"], "Invalid ECC type")?,
         ),
         Change::ComputeMode { mode: 1 } => {
-            (&rows::OBSOLETE, Wish::word(1, OBSOLETE_EXCLUSIVE_THREAD))
+            (&rows::OBSOLETE, Asked::word(1, OBSOLETE_EXCLUSIVE_THREAD))
         }
         Change::ComputeMode { mode } => (
             &rows::COMPUTE_MODE,
@@ -51,32 +51,32 @@ pub fn plan(modify: &Modify, change: &Change) -> Result<(&'static Row, Wish), Re
         ),
         Change::VirtMode { mode } => (
             &rows::VIRTUALIZATION,
-            Wish::word(*mode, mode.cast_signed().to_string()),
+            Asked::word(*mode, mode.cast_signed().to_string()),
         ),
         Change::LockGpuClocks { clocks } => {
-            let wish =
+            let asked =
                 locked_clocks(clocks, NAMED_CLOCKS).ok_or_else(|| wrong_gpu_clocks(clocks))?;
             precise(modify.mode)?;
-            (&rows::GPU_CLOCKS, wish)
+            (&rows::GPU_CLOCKS, asked)
         }
-        Change::ResetGpuClocks => (&rows::GPU_CLOCKS_RESET, Wish::default()),
+        Change::ResetGpuClocks => (&rows::GPU_CLOCKS_RESET, Asked::default()),
         Change::LockMemoryClocks { clocks } => {
-            let wish = locked_clocks(clocks, &[]).ok_or_else(|| wrong_memory_clocks(clocks))?;
-            (&rows::MEMORY_CLOCKS, wish)
+            let asked = locked_clocks(clocks, &[]).ok_or_else(|| wrong_memory_clocks(clocks))?;
+            (&rows::MEMORY_CLOCKS, asked)
         }
-        Change::ResetMemoryClocks => (&rows::MEMORY_CLOCKS_RESET, Wish::default()),
+        Change::ResetMemoryClocks => (&rows::MEMORY_CLOCKS_RESET, Asked::default()),
         Change::LockMemoryClocksDeferred { .. } | Change::ResetMemoryClocksDeferred => {
             return Err(out_of_reach("a deferred memory clock"));
         }
         Change::ApplicationsClocks { clocks } => {
-            let wish = pair(clocks)
-                .map(Wish::pair)
+            let asked = pair(clocks)
+                .map(Asked::pair)
                 .ok_or_else(|| wrong_applications_clocks(clocks))?;
-            (&rows::APPLICATIONS_CLOCKS, wish)
+            (&rows::APPLICATIONS_CLOCKS, asked)
         }
-        Change::ResetApplicationsClocks => (&rows::APPLICATIONS_CLOCKS_RESET, Wish::default()),
+        Change::ResetApplicationsClocks => (&rows::APPLICATIONS_CLOCKS_RESET, Asked::default()),
         Change::ApplicationsClocksPermission { mode } => {
-            (&rows::OBSOLETE, Wish::word(*mode, OBSOLETE_PERMISSION))
+            (&rows::OBSOLETE, Asked::word(*mode, OBSOLETE_PERMISSION))
         }
         Change::PowerLimit { watts } => (
             &rows::POWER_LIMIT,
@@ -91,47 +91,47 @@ pub fn plan(modify: &Modify, change: &Change) -> Result<(&'static Row, Wish), Re
         Change::AccountingMode { mode } => {
             (&rows::ACCOUNTING, switch(*mode, "Invalid accounting mode")?)
         }
-        Change::ClearAccountedApps => (&rows::ACCOUNTED, Wish::default()),
+        Change::ClearAccountedApps => (&rows::ACCOUNTED, Asked::default()),
         Change::AutoBoostDefault { mode } => (&rows::AUTO_BOOST, boost(*mode)),
         Change::AutoBoostPermission { mode } => {
             let word = rows::RESTRICTIONS.get(*mode as usize).copied();
             (
                 &rows::AUTO_BOOST_PERMISSION,
-                Wish::word(*mode, word.unwrap_or_default()),
+                Asked::word(*mode, word.unwrap_or_default()),
             )
         }
         Change::MultiInstanceGpu { mode } => {
-            let mut wish = switch(*mode, "Invalid MIG Mode")?;
-            wish.shown[1] = ["disable", "enable"][usize::from(*mode != 0)].to_owned();
-            (&rows::MIG, wish)
+            let mut asked = switch(*mode, "Invalid MIG Mode")?;
+            asked.shown[1] = ["disable", "enable"][usize::from(*mode != 0)].to_owned();
+            (&rows::MIG, asked)
         }
         Change::GpuTargetTemp { celsius } => (
             &rows::TARGET_TEMPERATURE,
-            Wish::word(*celsius, celsius.to_string()),
+            Asked::word(*celsius, celsius.to_string()),
         ),
         Change::DramEncryption { mode } => (
             &rows::DRAM_ENCRYPTION,
             switch(*mode, "Invalid DRAM encryption mode")?,
         ),
         Change::SetHostname { name } => (&rows::HOSTNAME, hostname(name)?),
-        Change::GpuReset { .. } | Change::GetHostname => (&rows::OBSOLETE, Wish::default()),
+        Change::GpuReset { .. } | Change::GetHostname => (&rows::OBSOLETE, Asked::default()),
     })
 }
 
 /// A mode that has a word, or the complaint and the number.
-fn named(mode: u32, words: &[&str], invalid: &str) -> Result<Wish, Refusal> {
+fn named(mode: u32, words: &[&str], invalid: &str) -> Result<Asked, Refusal> {
     match words.get(mode as usize) {
-        Some(word) => Ok(Wish::word(mode, *word)),
+        Some(word) => Ok(Asked::word(mode, *word)),
         None => Err(Refusal::of_value(format!("{invalid}: {mode}"))),
     }
 }
 
-fn boost(mode: u32) -> Wish {
+fn boost(mode: u32) -> Asked {
     let [word, verb] = match mode {
         0 => ["Disabled", "DISABLE"],
         _ => ["Enabled", "ENABLE"],
     };
-    Wish {
+    Asked {
         numbers: [mode, 0],
         shown: [word.to_owned(), verb.to_owned()],
     }
@@ -159,7 +159,7 @@ fn precise(mode: Option<u32>) -> Result<(), Refusal> {
     }
 }
 
-fn power_limit(watts: f32, scope: u32) -> Result<Wish, Refusal> {
+fn power_limit(watts: f32, scope: u32) -> Result<Asked, Refusal> {
     const MODULE: u32 = 1;
     if scope > MODULE {
         return Err(Refusal::of_value(
@@ -169,15 +169,15 @@ fn power_limit(watts: f32, scope: u32) -> Result<Wish, Refusal> {
     let watts = f64::from(watts);
     // Cut off, as the real tool does. What is too much for a u32 is too much for every GPU.
     let milliwatts = (watts * 1000.0) as u32;
-    Ok(Wish {
+    Ok(Asked {
         numbers: [milliwatts, scope],
         shown: [format!("{watts:.2}"), String::new()],
     })
 }
 
-fn hostname(name: &str) -> Result<Wish, Refusal> {
+fn hostname(name: &str) -> Result<Asked, Refusal> {
     match name.len() {
-        1..=HOSTNAME_LENGTH => Ok(Wish::word(0, name)),
+        1..=HOSTNAME_LENGTH => Ok(Asked::word(0, name)),
         _ => Err(Refusal::of_value(format!(
             "Invalid hostname: \"{name}\" does not have 1 to {HOSTNAME_LENGTH} bytes"
         ))),
@@ -185,7 +185,7 @@ fn hostname(name: &str) -> Result<Wish, Refusal> {
 }
 
 /// `MIN,MAX` or one for both, MHz; or two names, or one for both.
-fn locked_clocks(text: &str, names: &[(&str, u32)]) -> Option<Wish> {
+fn locked_clocks(text: &str, names: &[(&str, u32)]) -> Option<Asked> {
     let named = |name| {
         names
             .iter()
@@ -194,11 +194,11 @@ fn locked_clocks(text: &str, names: &[(&str, u32)]) -> Option<Wish> {
     };
     let (min, max) = text.split_once(',').unwrap_or((text, text));
     match (named(min), named(max)) {
-        (Some(low), Some(high)) => Some(Wish {
+        (Some(low), Some(high)) => Some(Asked {
             numbers: [low, high],
             shown: [min.to_owned(), max.to_owned()],
         }),
-        _ => Some(Wish::pair([clock(min)?, clock(max)?])),
+        _ => Some(Asked::pair([clock(min)?, clock(max)?])),
     }
 }
 
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn gpu_clocks_have_names_too() {
-        let numbers = |text| locked_clocks(text, NAMED_CLOCKS).map(|wish| wish.numbers);
+        let numbers = |text| locked_clocks(text, NAMED_CLOCKS).map(|asked| asked.numbers);
         assert_eq!(numbers("1410"), Some([1410, 1410]));
         assert_eq!(numbers("tdp"), Some([0xffff_ff01, 0xffff_ff01]));
         assert_eq!(numbers("tdp,unlimited"), Some([0xffff_ff01, 0xffff_ff02]));
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn no_limit_wraps_around() {
-        let milliwatts = |watts| power_limit(watts, 0).map(|wish| wish.numbers[0]);
+        let milliwatts = |watts| power_limit(watts, 0).map(|asked| asked.numbers[0]);
         assert_eq!(milliwatts(300.5), Ok(300_500));
         assert_eq!(milliwatts(700.001), Ok(700_000));
         for watts in [4_294_967.5, 1e20, f32::INFINITY] {

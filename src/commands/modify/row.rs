@@ -1,18 +1,18 @@
 //! What a row of the table of changes says, and how its sentences are filled in.
 
 use crate::error::Status;
-use crate::nvml::{Gpu, Missing, Reading, Took};
+use crate::nvml::{Effect, Gpu, Missing, Reading};
 
 /// What a change asks for, its value understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wish {
+pub struct Asked {
     /// The numbers for NVML: a mode, or the two clocks, or a limit and its scope.
     pub numbers: [u32; 2],
     /// The same in words: `{a}` and `{b}` of the sentences.
     pub shown: [String; 2],
 }
 
-impl Wish {
+impl Asked {
     /// Two numbers, shown as they are.
     pub fn pair(numbers: [u32; 2]) -> Self {
         Self {
@@ -31,17 +31,17 @@ impl Wish {
 }
 
 /// One change: what is asked first, what is set, and the sentences. They have
-/// `{gpu}` for the bus id (in a dry run the index comes before it), `{a}` and `{b}` for the wish in words, `{x}` and
+/// `{gpu}` for the bus id (in a dry run the index comes before it), `{a}` and `{b}` for what is asked in words, `{x}` and
 /// `{y}` for it in numbers, `{why}` for NVML's reason and `{from}` for the state
 /// before the change.
 pub struct Row {
-    /// What is read first; a GPU that is as wished is left alone.
+    /// What is read first; a GPU that is as asked is left alone.
     pub first: Option<First>,
     /// What else may speak against the change on this GPU, whose name in
     /// sentences comes second.
-    pub range: fn(&Gpu, &str, &Wish) -> Result<(), Refusal>,
+    pub range: fn(&Gpu, &str, &Asked) -> Result<(), Refusal>,
     /// The call that changes the GPU.
-    pub set: fn(&Gpu, &Wish) -> Reading<Took>,
+    pub set: fn(&Gpu, &Asked) -> Reading<Effect>,
     /// What is said when it is done; the real tool says nothing of some changes.
     pub done: &'static str,
     /// What is said when it is not, unless `refusals` knows better. "Not
@@ -50,37 +50,37 @@ pub struct Row {
     /// Codes that mean something of their own.
     pub refusals: &'static [(Missing, Kind, &'static str)],
     /// Lines that explain why it is not supported here.
-    pub because: fn(&Gpu, &Wish) -> Vec<String>,
+    pub because: fn(&Gpu, &Asked) -> Vec<String>,
     /// Whether it is in force after a reboot only; asked before the change.
-    pub reboot: fn(&Gpu, &Wish) -> bool,
+    pub reboot: fn(&Gpu, &Asked) -> bool,
     /// Whether it is lost when the driver is unloaded, which happens as soon as
     /// nobody uses the GPU unless persistence mode is on.
-    pub volatile: fn(&Wish) -> bool,
+    pub volatile: fn(&Asked) -> bool,
     /// The state now, in words.
-    pub now: fn(&Gpu, &Wish) -> Reading<String>,
+    pub now: fn(&Gpu, &Asked) -> Reading<String>,
     /// What `--dry-run` says.
     pub would: &'static str,
-    /// Whether the state is as wished already. Only a dry run asks; where `first`
+    /// Whether the state is as asked already. Only a dry run asks; where `first`
     /// does not, the change is made all the same.
-    pub already: fn(&Gpu, &Wish) -> Reading<bool>,
+    pub already: fn(&Gpu, &Asked) -> Reading<bool>,
     /// What `--dry-run` says then.
     pub would_not: &'static str,
     /// What else a dry run looks up, the reason being what NVML would say; the
     /// change itself leaves that to NVML.
-    pub lookup: fn(&Gpu, &Wish) -> Reading<()>,
+    pub lookup: fn(&Gpu, &Asked) -> Reading<()>,
     /// Whether anybody may do it, not only root.
     pub free: fn(&Gpu) -> bool,
 }
 
 /// What is read before a change.
 pub struct First {
-    /// The reading, comparable with the wish's first number.
+    /// The reading, comparable with the first number asked.
     pub ask: fn(&Gpu) -> Reading<u32>,
     /// Said where there is no such thing.
     pub unsupported: &'static str,
     /// Said where it cannot be read.
     pub unreadable: &'static str,
-    /// Said where it is as wished.
+    /// Said where it is as asked.
     pub already: &'static str,
 }
 
@@ -152,9 +152,9 @@ pub const ROW: Row = Row {
 };
 
 /// Fills the places of a sentence.
-pub fn fill(sentence: &str, gpu: &str, wish: &Wish, more: &[(&str, &str)]) -> String {
-    let [x, y] = wish.numbers.map(|number| number.to_string());
-    let [a, b] = &wish.shown;
+pub fn fill(sentence: &str, gpu: &str, asked: &Asked, more: &[(&str, &str)]) -> String {
+    let [x, y] = asked.numbers.map(|number| number.to_string());
+    let [a, b] = &asked.shown;
     let places = [("gpu", gpu), ("x", &x), ("y", &y), ("a", a), ("b", b)];
     let mut text = String::new();
     let mut rest = sentence;
@@ -177,8 +177,8 @@ mod tests {
 
     #[test]
     fn a_value_with_braces_stays_as_it_is() {
-        let wish = Wish::word(0, "{gpu} {");
-        let filled = fill("{gpu}: {a} and {why}.", "00:06.0", &wish, &[("why", "x")]);
+        let asked = Asked::word(0, "{gpu} {");
+        let filled = fill("{gpu}: {a} and {why}.", "00:06.0", &asked, &[("why", "x")]);
         assert_eq!(filled, "00:06.0: {gpu} { and x.");
     }
 

@@ -30,7 +30,7 @@ pub const PERSISTENCE: Row = Row {
         unreadable: "Unable to determine current persistence mode for GPU {gpu}: {why}",
         already: "Persistence mode is already {a} for GPU {gpu}.",
     }),
-    set: |gpu, wish| gpu.set_persistence(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_persistence(asked.numbers[0]),
     done: "{a} persistence mode for GPU {gpu}.",
     failed: "Unable to set persistence mode for GPU {gpu}: {why}",
     now: |gpu, _| gpu.persistence().map(on),
@@ -46,7 +46,7 @@ pub const ECC: Row = Row {
         unreadable: "Unable to determine current ECC mode for GPU {gpu}: {why}",
         already: "ECC support is already {a} for GPU {gpu}.",
     }),
-    set: |gpu, wish| gpu.set_ecc(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_ecc(asked.numbers[0]),
     done: "{a} ECC support for GPU {gpu}.",
     failed: "Unable to set ECC config for GPU {gpu}: {why}",
     reboot: |_, _| true,
@@ -57,7 +57,7 @@ pub const ECC: Row = Row {
 
 /// `-p`.
 pub const ECC_ERRORS: Row = Row {
-    set: |gpu, wish| gpu.clear_ecc_errors(wish.numbers[0]),
+    set: |gpu, asked| gpu.clear_ecc_errors(asked.numbers[0]),
     done: "Reset {a} ECC errors to zero for GPU {gpu}.",
     failed: "Unable to clear ECC errors for GPU {gpu}: {why}",
     refusals: &[
@@ -72,22 +72,22 @@ pub const ECC_ERRORS: Row = Row {
             "Clearing ECC errors is not supported for GPU {gpu}.",
         ),
     ],
-    because: |gpu, wish| {
+    because: |gpu, asked| {
         const AGGREGATE: u32 = 1;
         let mut lines = Vec::new();
         if in_mig_mode(gpu) {
             lines.push("Clearing ECC errors is not supported on a MIG-enabled device.".to_owned());
         }
-        if wish.numbers[0] == AGGREGATE && gpu.is_vgpu() == Ok(true) {
+        if asked.numbers[0] == AGGREGATE && gpu.is_vgpu() == Ok(true) {
             lines.push(
                 "Clearing Aggregate ECC errors is not supported on device in vGPU mode.".to_owned(),
             );
         }
         lines
     },
-    now: |gpu, wish| {
+    now: |gpu, asked| {
         const UNCORRECTED: u32 = 1;
-        gpu.total_errors(UNCORRECTED, wish.numbers[0])
+        gpu.total_errors(UNCORRECTED, asked.numbers[0])
             .map(|count| count.to_string())
     },
     would: "Would reset {a} ECC errors ({from} uncorrected) to zero for GPU {gpu}.",
@@ -102,13 +102,13 @@ pub const COMPUTE_MODE: Row = Row {
         unreadable: "Unable to determine current compute mode for GPU {gpu}: {why}",
         already: "Compute mode is already set to {a} for GPU {gpu}.",
     }),
-    set: |gpu, wish| gpu.set_compute_mode(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_compute_mode(asked.numbers[0]),
     done: "Set compute mode to {a} for GPU {gpu}.",
     failed: "Unable to set the compute mode for GPU {gpu}: {why}",
-    because: |gpu, wish| {
+    because: |gpu, asked| {
         const DEFAULT: u32 = 0;
-        let mode = &wish.shown[0];
-        if wish.numbers[0] == DEFAULT {
+        let mode = &asked.shown[0];
+        if asked.numbers[0] == DEFAULT {
             Vec::new()
         } else if gpu.is_vgpu() == Ok(true) {
             vec![format!("Setting compute mode to {mode} is not supported.")]
@@ -127,10 +127,10 @@ pub const COMPUTE_MODE: Row = Row {
 
 /// `-c 1` and `-acp`: nothing is changed any more; `{a}` says so.
 pub const OBSOLETE: Row = Row {
-    range: |_, _, wish| {
+    range: |_, _, asked| {
         Err(Refusal::by_nvml(
             Missing::NotSupported,
-            wish.shown[0].clone(),
+            asked.shown[0].clone(),
         ))
     },
     free: |_| true,
@@ -162,7 +162,7 @@ pub const OPERATION_MODE: Row = Row {
         unreadable: "Unable to determine current GOM for GPU {gpu}: {why}",
         already: "GOM is already pending on \"{a}\" for GPU {gpu}.",
     }),
-    set: |gpu, wish| gpu.set_operation_mode(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_operation_mode(asked.numbers[0]),
     done: "GOM changed to \"{a}\" for GPU {gpu}.",
     failed: "Unable to set GOM to \"{a}\" for GPU {gpu}: {why}",
     refusals: &[(
@@ -170,10 +170,10 @@ pub const OPERATION_MODE: Row = Row {
         Reboot,
         "Unable to set GOM to \"{a}\" for GPU {gpu}: {why}",
     )],
-    reboot: |gpu, wish| {
+    reboot: |gpu, asked| {
         const COMPUTE: u32 = 1;
         let now = gpu.operation_modes().map(|(current, _)| current);
-        wish.numbers[0] == COMPUTE || now == Ok(COMPUTE) || now == Ok(wish.numbers[0])
+        asked.numbers[0] == COMPUTE || now == Ok(COMPUTE) || now == Ok(asked.numbers[0])
     },
     now: |gpu, _| {
         gpu.operation_modes()
@@ -185,7 +185,7 @@ pub const OPERATION_MODE: Row = Row {
 
 /// `-vm`.
 pub const VIRTUALIZATION: Row = Row {
-    set: |gpu, wish| gpu.set_virtualization_mode(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_virtualization_mode(asked.numbers[0]),
     failed: "Unable to set virtualization mode for GPU {gpu}: {why}",
     refusals: &[
         (
@@ -200,10 +200,10 @@ pub const VIRTUALIZATION: Row = Row {
         ),
     ],
     would: "Would set virtualization mode {a} for GPU {gpu}.",
-    lookup: |_, wish| {
+    lookup: |_, asked| {
         const VGPU_HOST: u32 = 3;
         const VSGA_HOST: u32 = 4;
-        match wish.numbers[0] {
+        match asked.numbers[0] {
             VGPU_HOST | VSGA_HOST => Ok(()),
             _ => Err(Missing::INVALID_ARGUMENT),
         }
@@ -216,7 +216,7 @@ const MAY_NOT_CHANGE_CLOCKS: &str =
 
 /// `-lgc`.
 pub const GPU_CLOCKS: Row = Row {
-    set: |gpu, wish| gpu.lock_gpu_clocks(wish.numbers[0], wish.numbers[1]),
+    set: |gpu, asked| gpu.lock_gpu_clocks(asked.numbers[0], asked.numbers[1]),
     done: "GPU clocks set to \"(gpuClkMin {a}, gpuClkMax {b})\" for GPU {gpu}",
     failed: "Unable to set GPU locked clocks \"(gpuClockMin {a}, gpuClockMax {b})\" for GPU {gpu}: {why}",
     refusals: &[
@@ -238,12 +238,12 @@ pub const GPU_CLOCKS: Row = Row {
             .map(|clock| format!("{clock} MHz"))
     },
     would: "Would lock GPU clocks to \"(gpuClkMin {a}, gpuClkMax {b})\" for GPU {gpu}; it runs at {from} now.",
-    lookup: |gpu, wish| {
+    lookup: |gpu, asked| {
         let memory = gpu.supported_memory_clocks();
         let fastest =
             memory.and_then(|clocks| clocks.into_iter().max().ok_or(Missing::NotSupported));
         let clocks = fastest.and_then(|clock| gpu.supported_graphics_clocks(clock));
-        range_listed(clocks, wish)
+        range_listed(clocks, asked)
     },
     ..ROW
 };
@@ -270,7 +270,7 @@ pub const GPU_CLOCKS_RESET: Row = Row {
 
 /// `-lmc`.
 pub const MEMORY_CLOCKS: Row = Row {
-    set: |gpu, wish| gpu.lock_memory_clocks(wish.numbers[0], wish.numbers[1]),
+    set: |gpu, asked| gpu.lock_memory_clocks(asked.numbers[0], asked.numbers[1]),
     done: "Memory clocks set to \"(memClkMin {a}, memClkMax {b})\" for GPU {gpu}",
     failed: "Unable to set Memory locked clocks \"(memClockMin {a}, memClockMax {b})\" for GPU {gpu}: {why}",
     refusals: &[
@@ -289,7 +289,7 @@ pub const MEMORY_CLOCKS: Row = Row {
     volatile: |_| true,
     now: |gpu, _| gpu.clock(Clock::Memory).map(|clock| format!("{clock} MHz")),
     would: "Would lock memory clocks to \"(memClkMin {a}, memClkMax {b})\" for GPU {gpu}; it runs at {from} now.",
-    lookup: |gpu, wish| range_listed(gpu.supported_memory_clocks(), wish),
+    lookup: |gpu, asked| range_listed(gpu.supported_memory_clocks(), asked),
     ..ROW
 };
 
@@ -312,7 +312,7 @@ pub const MEMORY_CLOCKS_RESET: Row = Row {
 
 /// `-ac`.
 pub const APPLICATIONS_CLOCKS: Row = Row {
-    set: |gpu, wish| gpu.set_applications_clocks(wish.numbers[0], wish.numbers[1]),
+    set: |gpu, asked| gpu.set_applications_clocks(asked.numbers[0], asked.numbers[1]),
     done: "Applications clocks set to \"(MEM {a}, SM {b})\" for GPU {gpu}",
     failed: "Unable to set applications clocks \"(MEM {a}, SM {b})\" for GPU {gpu}: {why}",
     refusals: &[
@@ -331,10 +331,10 @@ pub const APPLICATIONS_CLOCKS: Row = Row {
     volatile: |_| true,
     now: |gpu, _| applications_clocks(gpu).map(clocks_in_words),
     would: "Would change the applications clocks from {from} to (MEM {a}, SM {b}) for GPU {gpu}.",
-    already: |gpu, wish| applications_clocks(gpu).map(|clocks| clocks == wish.numbers),
+    already: |gpu, asked| applications_clocks(gpu).map(|clocks| clocks == asked.numbers),
     would_not: "The applications clocks are already {from} for GPU {gpu}.",
-    lookup: |gpu, wish| {
-        let [memory, graphics] = wish.numbers;
+    lookup: |gpu, asked| {
+        let [memory, graphics] = asked.numbers;
         let clocks = gpu.supported_graphics_clocks(memory);
         listed(clocks, |clocks| clocks.contains(&graphics))
     },
@@ -364,8 +364,8 @@ pub const APPLICATIONS_CLOCKS_RESET: Row = Row {
 
 /// `-pl`: the numbers are milliwatts and the scope.
 pub const POWER_LIMIT: Row = Row {
-    range: |gpu, name, wish| {
-        let [wanted, scope] = wish.numbers;
+    range: |gpu, name, asked| {
+        let [wanted, scope] = asked.numbers;
         let range = match power_limit(gpu, scope) {
             Err(Missing::NotSupported) => Err(Missing::NotSupported),
             _ => power_range(gpu, scope),
@@ -375,7 +375,7 @@ pub const POWER_LIMIT: Row = Row {
             Err(Missing::NotSupported) => {
                 return Err(Refusal {
                     kind: Remark,
-                    ..Refusal::by_nvml(Missing::NotSupported, fill(NOT_IN_SCOPE, name, wish, &[]))
+                    ..Refusal::by_nvml(Missing::NotSupported, fill(NOT_IN_SCOPE, name, asked, &[]))
                 });
             }
             // NVML knows the range, and will say what is wrong.
@@ -385,9 +385,9 @@ pub const POWER_LIMIT: Row = Row {
             return Ok(());
         }
         let bounds = [("min", &*watts(min)), ("max", &watts(max))];
-        Err(Refusal::of_value(fill(OUT_OF_RANGE, name, wish, &bounds)))
+        Err(Refusal::of_value(fill(OUT_OF_RANGE, name, asked, &bounds)))
     },
-    set: |gpu, wish| gpu.set_power_limit(wish.numbers[0], wish.numbers[1]),
+    set: |gpu, asked| gpu.set_power_limit(asked.numbers[0], asked.numbers[1]),
     done: "Power limit for GPU {gpu} was set to {a} W from {from}.",
     failed: "Failed to set power management limit for GPU {gpu}: {why}",
     refusals: &[(
@@ -396,14 +396,14 @@ pub const POWER_LIMIT: Row = Row {
         "Changing power management limit is not supported for GPU: {gpu}.",
     )],
     volatile: |_| true,
-    now: |gpu, wish| {
-        let limit = power_limit(gpu, wish.numbers[1])?;
+    now: |gpu, asked| {
+        let limit = power_limit(gpu, asked.numbers[1])?;
         Ok(format!("{} W", watts(limit)))
     },
     would: "Would change the power limit from {from} to {a} W for GPU {gpu}.",
-    already: |gpu, wish| power_limit(gpu, wish.numbers[1]).map(|limit| limit == wish.numbers[0]),
+    already: |gpu, asked| power_limit(gpu, asked.numbers[1]).map(|limit| limit == asked.numbers[0]),
     would_not: "The power limit is already {from} for GPU {gpu}.",
-    lookup: |gpu, wish| power_range(gpu, wish.numbers[1]).map(drop),
+    lookup: |gpu, asked| power_range(gpu, asked.numbers[1]).map(drop),
     ..ROW
 };
 
@@ -419,18 +419,18 @@ pub const ACCOUNTING: Row = Row {
         unreadable: "Unable to determine Accounting mode for GPU {gpu}: {why}",
         already: "Accounting Mode is already {a} for GPU {gpu}.",
     }),
-    set: |gpu, wish| gpu.set_accounting(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_accounting(asked.numbers[0]),
     done: "{a} Accounting Mode for GPU {gpu}.",
     failed: "Unable to set Accounting Mode for GPU {gpu}: {why}",
-    because: |gpu, wish| match in_mig_mode(gpu) {
+    because: |gpu, asked| match in_mig_mode(gpu) {
         true => vec![format!(
             "Setting accounting mode to {} is not supported on a MIG-enabled device.",
-            wish.shown[0]
+            asked.shown[0]
         )],
         false => Vec::new(),
     },
     // What is off without a driver stays off.
-    volatile: |wish| wish.numbers[0] != 0,
+    volatile: |asked| asked.numbers[0] != 0,
     now: |gpu, _| gpu.accounting().map(on),
     would: "Would change accounting mode from {from} to {a} for GPU {gpu}.",
     ..ROW
@@ -450,8 +450,8 @@ pub const ACCOUNTED: Row = Row {
 
 /// `--auto-boost-default`: `{b}` is ENABLE or DISABLE.
 pub const AUTO_BOOST: Row = Row {
-    range: |_, name, wish| switch(name, wish, AUTO_BOOST.failed),
-    set: |gpu, wish| gpu.set_default_auto_boost(wish.numbers[0]),
+    range: |_, name, asked| switch(name, asked, AUTO_BOOST.failed),
+    set: |gpu, asked| gpu.set_default_auto_boost(asked.numbers[0]),
     failed: "Failed to {b} default auto boosted clocks for GPU {gpu}: {why}",
     refusals: &[(
         Missing::NotSupported,
@@ -460,9 +460,9 @@ pub const AUTO_BOOST: Row = Row {
     )],
     now: |gpu, _| gpu.auto_boost().map(|(_, default)| on(default)),
     would: "Would change default auto boost from {from} to {a} for GPU {gpu}.",
-    already: |gpu, wish| {
+    already: |gpu, asked| {
         gpu.auto_boost()
-            .map(|(_, default)| u32::from(default) == wish.numbers[0])
+            .map(|(_, default)| u32::from(default) == asked.numbers[0])
     },
     would_not: "Default auto boost is already {from} for GPU {gpu}.",
     ..ROW
@@ -470,8 +470,8 @@ pub const AUTO_BOOST: Row = Row {
 
 /// `--auto-boost-permission`.
 pub const AUTO_BOOST_PERMISSION: Row = Row {
-    range: |_, name, wish| switch(name, wish, AUTO_BOOST_PERMISSION.failed),
-    set: |gpu, wish| gpu.restrict_auto_boost(wish.numbers[0]),
+    range: |_, name, asked| switch(name, asked, AUTO_BOOST_PERMISSION.failed),
+    set: |gpu, asked| gpu.restrict_auto_boost(asked.numbers[0]),
     failed: "Failed to change auto boosted clocks permissions for GPU  {gpu}: {why}",
     refusals: &[(
         Missing::NotSupported,
@@ -483,9 +483,9 @@ pub const AUTO_BOOST_PERMISSION: Row = Row {
         Ok(word(RESTRICTIONS, restricted.into()))
     },
     would: "Would change the permission for auto boost from {from} to {a} for GPU {gpu}.",
-    already: |gpu, wish| {
+    already: |gpu, asked| {
         gpu.is_auto_boost_restricted()
-            .map(|restricted| u32::from(restricted) == wish.numbers[0])
+            .map(|restricted| u32::from(restricted) == asked.numbers[0])
     },
     would_not: "The permission for auto boost is already {from} for GPU {gpu}.",
     ..ROW
@@ -496,15 +496,15 @@ pub const RESTRICTIONS: &[&str] = &["UNRESTRICTED", "RESTRICTED"];
 
 /// `-mig`: `{b}` is enable or disable.
 pub const MIG: Row = Row {
-    set: |gpu, wish| gpu.set_mig(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_mig(asked.numbers[0]),
     done: "{a} MIG Mode for GPU {gpu}",
     failed: "Unable to {b} MIG Mode for GPU {gpu}: {why}",
     volatile: |_| true,
     now: |gpu, _| gpu.mig().map(|(_, pending)| on(pending)),
     would: "Would change MIG mode from {from} to {a} for GPU {gpu}.",
-    already: |gpu, wish| {
+    already: |gpu, asked| {
         gpu.mig()
-            .map(|(_, pending)| u32::from(pending) == wish.numbers[0])
+            .map(|(_, pending)| u32::from(pending) == asked.numbers[0])
     },
     would_not: "MIG mode is already {from} for GPU {gpu}.",
     ..ROW
@@ -526,10 +526,10 @@ pub const TARGET_TEMPERATURE: Row = Row {
         unreadable: "Unable to determine current Target Temperature for GPU {gpu}: {why}",
         already: "Requested GPU Target Temperature {a} is already set for GPU {gpu}",
     }),
-    range: |gpu, name, wish| {
+    range: |gpu, name, asked| {
         let bound = |reading: Reading<u32>, sentence: &str| {
             reading.map_err(|why| {
-                Refusal::by_nvml(why, fill(sentence, name, wish, &[("why", why.words())]))
+                Refusal::by_nvml(why, fill(sentence, name, asked, &[("why", why.words())]))
             })
         };
         let min = bound(
@@ -540,15 +540,15 @@ pub const TARGET_TEMPERATURE: Row = Row {
             gpu.highest_target_temperature(),
             "Unable to get Max Target Temperature for GPU {gpu}: {why}",
         )?;
-        if (min..=max).contains(&wish.numbers[0]) {
+        if (min..=max).contains(&asked.numbers[0]) {
             return Ok(());
         }
         let bounds = [("min", &*min.to_string()), ("max", &max.to_string())];
         let sentence =
             "Invalid input. GPU Target Temperature should be in range {min} - {max} for GPU {gpu}";
-        Err(Refusal::of_value(fill(sentence, name, wish, &bounds)))
+        Err(Refusal::of_value(fill(sentence, name, asked, &bounds)))
     },
-    set: |gpu, wish| gpu.set_target_temperature(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_target_temperature(asked.numbers[0]),
     failed: "Unable to set requested Target Temperature for GPU {gpu}: {why}",
     now: |gpu, _| gpu.target_temperature().map(|celsius| celsius.to_string()),
     would: "Would change the target temperature from {from} to {a} °C for GPU {gpu}.",
@@ -563,7 +563,7 @@ pub const DRAM_ENCRYPTION: Row = Row {
         unreadable: "Unable to determine current DRAM encryption mode for GPU {gpu}: {why}",
         already: "DRAM encryption is already {a} for GPU {gpu}.",
     }),
-    set: |gpu, wish| gpu.set_dram_encryption(wish.numbers[0]),
+    set: |gpu, asked| gpu.set_dram_encryption(asked.numbers[0]),
     done: "{a} DRAM encryption for GPU {gpu}.",
     failed: "Unable to set DRAM encryption for GPU {gpu}: {why}",
     reboot: |_, _| true,
@@ -574,12 +574,12 @@ pub const DRAM_ENCRYPTION: Row = Row {
 
 /// `--set-hostname`.
 pub const HOSTNAME: Row = Row {
-    set: |gpu, wish| gpu.set_hostname(&wish.shown[0]),
+    set: |gpu, asked| gpu.set_hostname(&asked.shown[0]),
     done: "Set hostname to \"{a}\" for GPU {gpu}.",
     failed: "Unable to set hostname for GPU {gpu}: {why}",
     now: |gpu, _| gpu.hostname().map(|name| printable(&name).into_owned()),
     would: "Would change the hostname from \"{from}\" to \"{a}\" for GPU {gpu}.",
-    already: |gpu, wish| gpu.hostname().map(|name| name == wish.shown[0]),
+    already: |gpu, asked| gpu.hostname().map(|name| name == asked.shown[0]),
     would_not: "The hostname is already \"{from}\" for GPU {gpu}.",
     ..ROW
 };
