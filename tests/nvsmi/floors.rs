@@ -29,13 +29,14 @@ fn floor(module: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| floor.contains(&module))
 }
 
-/// The files below a folder, and their text.
+/// The Rust files below a folder, and their text.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let entries = fs::read_dir(folder).expect("src can be listed");
     let paths = entries.map(|entry| entry.expect("src can be listed").path());
     paths
         .flat_map(|path| match path.is_dir() {
             true => sources(&path),
+            false if path.extension().is_none_or(|end| end != "rs") => Vec::new(),
             false => {
                 let text = fs::read_to_string(&path).expect("source is text");
                 vec![(path, text)]
