@@ -5,6 +5,7 @@ use std::{
     ffi::c_void,
     fs::{File, OpenOptions},
     io::Write,
+    process,
     sync::OnceLock,
     thread,
     time::Duration,
@@ -17,6 +18,7 @@ use crate::{
     answer::{Answer, INVALID_ARGUMENT, SUCCESS, UNINITIALIZED, code},
     data::{self, FromData},
     handle::Device,
+    keys,
     machine::{Gpu, Machine},
 };
 
@@ -215,22 +217,33 @@ fn fault(
     })
 }
 
-/// The rows that the variable holds.
+/// The rows that the variable holds. One that cannot be read ends the process: a run without its fault would
+/// show nothing.
 fn faults_of_variable() -> &'static [Value] {
     static ROWS: OnceLock<Vec<Value>> = OnceLock::new();
-    let read = || {
-        let text = env::var(FAULT_VARIABLE).ok()?;
-        let rows = match text.starts_with('[') {
-            true => text,
-            false => format!("[{{ {text} }}]"),
+    ROWS.get_or_init(|| {
+        let Ok(text) = env::var(FAULT_VARIABLE) else {
+            return Vec::new();
         };
-        let mut table: Table = format!("fault = {rows}").parse().ok()?;
-        match table.remove("fault")? {
-            Value::Array(rows) => Some(rows),
-            _ => None,
-        }
+        rows_of(&text).unwrap_or_else(|mistake| {
+            eprintln!("{FAULT_VARIABLE}: {mistake}");
+            process::exit(1)
+        })
+    })
+}
+
+/// The rows that a text like that of [`FAULT_VARIABLE`] holds.
+fn rows_of(text: &str) -> Result<Vec<Value>, String> {
+    let rows = if text.starts_with('[') {
+        text.to_owned()
+    } else {
+        format!("[{{ {text} }}]")
     };
-    ROWS.get_or_init(|| read().unwrap_or_default())
+    let mut table = keys::read(&format!("fault = {rows}"), keys::BOX)?;
+    match table.remove("fault") {
+        Some(Value::Array(rows)) => Ok(rows),
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Whether a pattern, or one of a list, names a function.
@@ -264,7 +277,23 @@ pub fn open_log(variable: &str) -> Option<File> {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::{MISDEEDS, names, rows_of};
+
+    #[test]
+    fn a_fault_may_have_each_misdeed_and_no_other_key() {
+        for (misdeed, _) in MISDEEDS {
+            let rows = rows_of(&format!("function = \"nvmlInit\", {misdeed} = true"));
+            assert_eq!(rows.map(|rows| rows.len()), Ok(1), "{misdeed}");
+        }
+        for wrong in [
+            "functions = \"nvmlInit\"",
+            "hang = 1.5",
+            "code = \"LOST\"",
+            "hang =",
+        ] {
+            assert!(rows_of(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn a_pattern_without_a_version_names_every_version() {
