@@ -165,6 +165,10 @@ pub fn close_output() {
 /// Where address space is limited (`ulimit -v`), threads share one heap: glibc
 /// sets 64 MiB apart for that of each, and nothing is left for the others.
 /// Without a limit, heaps of their own are the faster.
+///
+/// The stack takes its share at once as well. Where it cannot grow later, the
+/// kernel kills the process without a word; memory that is short later is a line
+/// and a status.
 pub fn save_address_space() {
     let mut limit = MaybeUninit::<libc::rlimit>::uninit();
     // SAFETY: room for one limit, which the call fills in where it returns 0.
@@ -180,7 +184,14 @@ pub fn save_address_space() {
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, 1);
         }
+        grow_stack();
     }
+}
+
+/// Writes to as much of the stack as any command uses, several times over.
+#[inline(never)]
+fn grow_stack() {
+    std::hint::black_box([0_u8; 512 << 10]);
 }
 
 /// Whether this process runs as root, whom the driver lets change GPUs. Asked of
