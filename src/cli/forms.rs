@@ -8,13 +8,33 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::change::{BESIDE, Change, Modify};
 use super::line::{Check, Fault, Given, Line};
 use super::{Command, List, Request, number, options};
 use crate::error::{Error, Status};
 
 use Fault::{Invalid, Missing, Unknown};
 use Status::{InvalidArgument, Other};
+
+/// A change to the GPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Modify {
+    /// The option that makes the change, with its value. `None` where nvidia-smi
+    /// takes the value for none (-1), or where `-i` given twice made a change of
+    /// nothing. That is refused once the GPUs are found.
+    pub change: Option<Given>,
+    /// `-m`: how `-lgc` holds the clock, 0 or 1.
+    pub mode: Option<u32>,
+    /// `-sc`: what `-pl` limits, 0 the GPU or 1 the module; anything else is
+    /// refused with the change.
+    pub scope: Option<u32>,
+    /// `-eow`: warnings end the command.
+    pub error_on_warning: bool,
+    /// `--dry-run`, which the real tool lacks: say what would be changed.
+    pub dry_run: bool,
+}
+
+/// The options that say how or where, and are no change themselves.
+const BESIDE: &[&str] = &["id", "gpu", "error-on-warning", "dry-run", "mode", "scope"];
 
 /// The options that one form knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,17 +159,27 @@ fn list(line: &Line) -> Option<Request> {
 /// a change of nothing.
 fn modify(line: &Line) -> Option<Request> {
     let beside = ["id", "gpu", "error-on-warning", "dry-run"];
+    let is_change = |given: &&Given| !BESIDE.contains(&given.option.word()) && !given.is_unset();
+    let change = line.given.iter().find(is_change).cloned();
+    let dry_run = line.has("dry-run");
     let bits = |word| line.last(word).map(Given::bits);
-    (line.count_beside(&beside) > 0).then(|| Request {
-        ids: ids(line),
-        ..Command::Modify(Modify {
-            change: Change::of(line),
+    let command = match change.as_ref().map(|change| change.option.word()) {
+        Some("gpu-reset") => Command::Reset {
+            kind: change.and_then(|change| change.text),
+            dry_run,
+        },
+        Some("get-hostname") if !dry_run => Command::Hostnames,
+        _ => Command::Modify(Modify {
+            change,
             mode: bits("mode"),
             scope: bits("scope"),
             error_on_warning: line.has("error-on-warning"),
-            dry_run: line.has("dry-run"),
-        })
-        .into()
+            dry_run,
+        }),
+    };
+    (line.count_beside(&beside) > 0).then(|| Request {
+        ids: ids(line),
+        ..command.into()
     })
 }
 

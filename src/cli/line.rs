@@ -26,28 +26,37 @@ pub struct Given {
     spelt: String,
 }
 
-/// The same option with the same value, however it was written.
+/// The same option with the same value, however they were written.
 impl PartialEq for Given {
     fn eq(&self, other: &Self) -> bool {
-        (self.option.word(), &self.text) == (other.option.word(), &other.text)
+        let same_value = match self.option.takes {
+            Takes::Int | Takes::Uint => self.bits() == other.bits(),
+            Takes::Float => self.float() == other.float(),
+            _ => self.text == other.text,
+        };
+        self.option == other.option && same_value
     }
 }
 
 impl Given {
-    /// Its value as a number of 32 bits, 0 where it has none.
+    /// Its value, empty where it has none.
+    pub fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// Its value as a number of 32 bits, 0 where it has none. -2 becomes 4294967294,
+    /// which is how nvidia-smi prints it back.
     pub fn bits(&self) -> u32 {
-        let text = self.text.as_deref().unwrap_or_default();
         let bits = match self.option.takes {
-            Takes::Int => number::int(text),
-            _ => number::uint(text),
+            Takes::Int => number::int(self.text()),
+            _ => number::uint(self.text()),
         };
         bits.unwrap_or_default()
     }
 
     /// Its value as a number with a fraction, 0 where it has none.
     pub fn float(&self) -> f32 {
-        let text = self.text.as_deref().unwrap_or_default();
-        number::float(text).unwrap_or_default()
+        number::float(self.text()).unwrap_or_default()
     }
 
     /// Whether nvidia-smi takes the value for no value at all: -1, 0 where no sign

@@ -1,7 +1,6 @@
 //! The command line: what is asked, or what is wrong with it.
 
 mod aside;
-mod change;
 mod forms;
 mod line;
 pub mod number;
@@ -14,8 +13,8 @@ use std::time::Duration;
 
 use crate::error::Error;
 
-pub use change::{Change, Modify};
-pub use line::Line;
+pub use forms::Modify;
+pub use line::{Given, Line};
 pub use options::{GROUPS, Opt, Takes, opt};
 pub use subcommand::{DRY_RUN, ID, Needs, Refuses, Run, Subcommand};
 #[cfg(test)]
@@ -85,6 +84,15 @@ pub enum Command {
     },
     /// `-pm`, `-pl`, ...: one change to the GPUs.
     Modify(Modify),
+    /// `-r`: reset the GPUs.
+    Reset {
+        /// The kind of reset, if named (`bus`).
+        kind: Option<String>,
+        /// `--dry-run`: say what would be reset.
+        dry_run: bool,
+    },
+    /// `--get-hostname`.
+    Hostnames,
     /// `-t`: the LED of a unit.
     Led {
         /// 0 green, 1 amber.

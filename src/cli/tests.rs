@@ -272,39 +272,51 @@ fn requests_keep_their_values_as_written() -> Result<(), Error> {
 
 #[test]
 fn changes_arrive_with_their_values() -> Result<(), Error> {
-    let change = |line| match read(line)?.command {
-        Command::Modify(modify) => Ok::<_, Error>(modify.change),
+    let modify = |line| match read(line)?.command {
+        Command::Modify(modify) => Ok::<_, Error>(modify),
         other => panic!("{line} was taken for {other:?}"),
     };
-    let bus = Some("bus".to_owned());
-    let clocks = "-q".to_owned();
-    for (line, expected) in [
-        ("-pm 1", Change::PersistenceMode { mode: 1 }),
-        ("-pm -2", Change::PersistenceMode { mode: u32::MAX - 1 }),
-        ("-pl 300.5W", Change::PowerLimit { watts: 300.5 }),
-        ("-r", Change::GpuReset { kind: None }),
-        ("-r bus -i 0", Change::GpuReset { kind: bus }),
-        ("-rgc", Change::ResetGpuClocks),
-        ("-lgc -q", Change::LockGpuClocks { clocks }),
+    for (line, option, text) in [
+        ("-pm 1", "persistence-mode", Some("1")),
+        ("-pl 300.5W", "power-limit", Some("300.5W")),
+        ("-rgc", "reset-gpu-clocks", None),
+        ("-lgc -q", "lock-gpu-clocks", Some("-q")),
+        ("-i 0 --gom=1", "gom", Some("1")),
     ] {
-        assert_eq!(change(line)?, Some(expected), "{line}");
+        let change = modify(line)?.change;
+        let change = change
+            .as_ref()
+            .map(|given| (given.option.word(), given.text.as_deref()));
+        assert_eq!(change, Some((option, text)), "{line}");
     }
+    let bits = |line| Ok::<_, Error>(modify(line)?.change.map(|given| given.bits()));
+    assert_eq!(
+        (bits("-pm 1")?, bits("-pm -2")?),
+        (Some(1), Some(u32::MAX - 1))
+    );
     let nothing = "-pm -1; -pl -1; -pl nan; -lmcd 0; -i 0 -i 0; -eow -eow";
     for line in nothing.split(';') {
-        assert_eq!(change(line)?, None, "{line}");
+        assert_eq!(modify(line)?.change, None, "{line}");
     }
-    let args = read("-eow -sc 1 -i 2 -pl 300")?;
-    let expected = Modify {
-        change: Some(Change::PowerLimit { watts: 300.0 }),
-        mode: None,
-        scope: Some(1),
-        error_on_warning: true,
-        dry_run: false,
-    };
-    assert_eq!(
-        (args.command, args.ids.as_deref()),
-        (Command::Modify(expected), Some("2"))
-    );
+    let beside = modify("-eow -sc 1 -i 2 -pl 300")?;
+    assert_eq!((beside.scope, beside.mode), (Some(1), None));
+    assert!(beside.error_on_warning && !beside.dry_run);
+    assert_eq!(read("-eow -sc 1 -i 2 -pl 300")?.ids.as_deref(), Some("2"));
+    Ok(())
+}
+
+#[test]
+fn a_reset_is_a_command_of_its_own() -> Result<(), Error> {
+    for (line, kind, dry_run) in [
+        ("-r", None, false),
+        ("-r bus -i 0", Some("bus"), false),
+        ("-r --dry-run", None, true),
+    ] {
+        let kind = kind.map(str::to_owned);
+        let expected = Command::Reset { kind, dry_run };
+        assert_eq!(read(line)?.command, expected, "{line}");
+    }
+    assert_eq!(read("--get-hostname")?.command, Command::Hostnames);
     Ok(())
 }
 

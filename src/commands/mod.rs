@@ -7,6 +7,7 @@ mod dmon;
 mod drain;
 mod dry_run;
 mod gpm;
+mod hostname;
 mod led;
 mod links;
 mod list;
@@ -28,7 +29,7 @@ mod version;
 mod vgpu;
 mod watching;
 
-use crate::cli::{Change, Command, Request, Subcommand};
+use crate::cli::{Command, Request, Subcommand};
 use crate::error::Error;
 use crate::help;
 use crate::host::kernel::Kernel;
@@ -157,10 +158,11 @@ pub fn run(request: &Request) -> anyhow::Result<()> {
         }
         Command::Modify(asked) => {
             let driver = open()?;
-            if let Some(Change::GpuReset { kind }) = &asked.change {
-                return reset(driver, ids, kind.as_deref(), asked.dry_run);
-            }
             return modify::modify(&select(&driver, ids)?, asked, Output::stdout()?);
+        }
+        Command::Reset { kind, dry_run } => return reset(open()?, ids, kind.as_deref(), *dry_run),
+        Command::Hostnames => {
+            return output::answer(|out| hostname::hostnames(&select(&open()?, ids)?, out));
         }
         Command::Led { color, dry_run } => {
             let told = led::led(&open()?, ids, *color, *dry_run)?;

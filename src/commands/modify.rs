@@ -1,8 +1,8 @@
 //! `-pm`, `-pl` and the other changes: refused as a whole where the value is
 //! wrong, then made GPU after GPU, each told of as it is made.
 
-mod ask;
-mod plan;
+mod asked;
+mod now;
 pub mod reset;
 mod row;
 mod table;
@@ -11,12 +11,13 @@ use std::io;
 
 use super::dry_run::{NOTHING_CHANGED, index_and_bus_id, unread};
 use super::present::there;
-use crate::cli::{Change, Modify};
+use crate::cli::Modify;
 use crate::error::{Error, Status};
 use crate::nvml::{Effect, Gpu, Missing, is_root};
 use crate::output::Output;
 use crate::value::printable;
-use row::{Asked, Kind, Refusal, Row, fill};
+use asked::Asked;
+use row::{Kind, Refusal, Row, fill};
 
 /// A GPU and its bus id.
 pub type Named<'g, 'd> = (&'g Gpu<'d>, String);
@@ -37,24 +38,25 @@ pub fn named<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<Named<'g, 'd>>, Error> {
 /// Changes the GPUs, or with `--dry-run` says what would be changed.
 pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<()> {
     let gpus = named(gpus)?;
-    let change = modify.change.as_ref().ok_or_else(Modify::nothing)?;
+    let nothing = || Error::failed("Input combination for device modification is not valid.\n\n");
+    let change = modify.change.as_ref().ok_or_else(nothing)?;
+    // What has no row changes nothing.
+    let row = table::find(change.option.word()).ok_or_else(Error::dry_run)?;
+    let asked = (row.read)(change, modify);
     let mut report = Report::new(output);
-    if *change == Change::GetHostname {
-        if modify.dry_run {
-            return Err(Error::dry_run().into());
-        }
-        return get_hostnames(&gpus, report);
+    if let Err(refusal) = &asked
+        && refusal.kind != Kind::Warning
+    {
+        return report.terminate(refusal, false);
     }
-    let (row, asked) = match plan::plan(modify, change) {
-        Ok(planned) => planned,
-        Err(refusal) => return report.terminate(&refusal, false),
-    };
     let mut reboot = false;
     for (gpu, bus_id) in &gpus {
-        let outcome = if modify.dry_run {
-            rehearse(row, gpu, &index_and_bus_id(gpu.index(), bus_id), &asked)
-        } else {
-            make(row, gpu, bus_id, &asked)
+        let outcome = match &asked {
+            Err(warning) => Err(warning.clone()),
+            Ok(asked) if modify.dry_run => {
+                rehearse(row, gpu, &index_and_bus_id(gpu.index(), bus_id), asked)
+            }
+            Ok(asked) => make(row, gpu, bus_id, asked),
         };
         match outcome {
             Ok(Done {
@@ -168,7 +170,7 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, asked: &Asked) -> Result<Done, Refus
             })
         }
         Ok(Effect::Later(why)) => Ok(Done {
-            text: waiting(bus_id, asked, why),
+            text: waiting(row, bus_id, asked, why),
             reboots,
             fleeting: false,
         }),
@@ -179,16 +181,21 @@ fn make(row: &Row, gpu: &Gpu, bus_id: &str, asked: &Asked) -> Result<Done, Refus
 const NOT_PERSISTENT: &str = "\nWarning: persistence mode is disabled on device {gpu}. See the Known Issues section of the nvidia-smi(1) man page for more information. Run with [--help | -h] switch to get more information on how to enable persistence mode.\n";
 
 /// MIG mode, the only change that can wait.
-fn waiting(bus_id: &str, asked: &Asked, why: Missing) -> String {
+fn waiting(row: &Row, bus_id: &str, asked: &Asked, why: Missing) -> String {
     let advice = match why {
         // The driver takes this for a GPU that needs no activation.
-        Missing::NotSupported => return fill(table::MIG.done, bus_id, asked, &[]) + "\n",
-        Missing::IN_USE => table::MIG_WAITS_FOR_USERS,
-        _ => table::MIG_WAITS_FOR_RESET,
+        Missing::NotSupported => return fill(row.done, bus_id, asked, &[]) + "\n",
+        Missing::IN_USE => WAITS_FOR_USERS,
+        _ => WAITS_FOR_RESET,
     };
     let sentence = |sentence| fill(sentence, bus_id, asked, &[("why", why.words())]) + "\n";
-    sentence(table::MIG_WAITS) + &sentence(advice)
+    sentence(WAITS) + &sentence(advice)
 }
+
+const WAITS: &str = "Warning: MIG mode is in pending {b} state for GPU {gpu}:{why}";
+const WAITS_FOR_USERS: &str = "{gpu} is currently being used by one or more other processes (e.g. CUDA application or a monitoring application such as another instance of nvidia-smi). Please first kill all processes using the device and retry the command or reboot the system to make MIG mode effective.";
+const WAITS_FOR_RESET: &str =
+    "Reboot the system or try nvidia-smi --gpu-reset to make MIG mode effective on GPU {gpu}";
 
 fn refusal(row: &Row, gpu: &Gpu, bus_id: &str, asked: &Asked, why: Missing) -> Refusal {
     let known = row.refusals.iter().find(|(code, _, _)| *code == why);
@@ -227,31 +234,6 @@ fn rehearse(row: &Row, gpu: &Gpu, name: &str, asked: &Asked) -> Result<Done, Ref
     Ok(Done::unchanged(
         fill(sentence, name, asked, &[("from", &from)]) + "\n",
     ))
-}
-
-/// `--get-hostname`. A GPU without an answer has its line too, and the status
-/// tells of it.
-fn get_hostnames(gpus: &[Named], mut report: Report) -> anyhow::Result<()> {
-    let mut unanswered = None;
-    for (gpu, bus_id) in gpus {
-        match gpu.hostname() {
-            Ok(name) => report.say(&format!(
-                "Hostname for GPU {bus_id}: {}\n",
-                printable(&name)
-            )),
-            Err(why) => {
-                unanswered.get_or_insert(why);
-                let words = why.words();
-                report.say(&format!(
-                    "Unable to get hostname for GPU {bus_id}: {words}\n"
-                ));
-            }
-        }
-    }
-    match unanswered {
-        Some(why) => Err(Error::told(why.into()).into()),
-        None => Ok(report.written?),
-    }
 }
 
 /// What is told while the GPUs are changed. A reader that goes away does not

@@ -1,40 +1,21 @@
 //! What a row of the table of changes says, and how its sentences are filled in.
 
+use super::asked::Asked;
+use crate::cli::{Given, Modify};
 use crate::error::Status;
 use crate::nvml::{Effect, Gpu, Missing, Reading};
 
-/// What a change asks for, its value understood.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
-    /// The numbers for NVML: a mode, or the two clocks, or a limit and its scope.
-    pub numbers: [u32; 2],
-    /// The same in words: `{a}` and `{b}` of the sentences.
-    pub shown: [String; 2],
-}
-
-impl Asked {
-    /// Two numbers, shown as they are.
-    pub fn pair(numbers: [u32; 2]) -> Self {
-        Self {
-            numbers,
-            shown: numbers.map(|number| number.to_string()),
-        }
-    }
-
-    /// One number and its word.
-    pub fn word(number: u32, word: impl Into<String>) -> Self {
-        Self {
-            numbers: [number, 0],
-            shown: [word.into(), String::new()],
-        }
-    }
-}
-
-/// One change: what is asked first, what is set, and the sentences. They have
-/// `{gpu}` for the bus id (in a dry run the index comes before it), `{a}` and `{b}` for what is asked in words, `{x}` and
-/// `{y}` for it in numbers, `{why}` for NVML's reason and `{from}` for the state
-/// before the change.
+/// One change: its option, what is read first, what is set, and the sentences.
+///
+/// Places in a sentence: `{gpu}` is the bus id, in a dry run with the index before
+/// it; `{a}` and `{b}` are what is asked in words, `{x}` and `{y}` in numbers;
+/// `{why}` is NVML's reason, `{from}` the state before the change.
 pub struct Row {
+    /// The option, by its [`word`](crate::cli::Opt::word).
+    pub option: &'static str,
+    /// How its value is read. A warning is said of each GPU; any other refusal ends
+    /// the command before a GPU is touched.
+    pub read: fn(&Given, &Modify) -> Result<Asked, Refusal>,
     /// What is read first; a GPU that is as asked is left alone.
     pub first: Option<First>,
     /// What else may speak against the change on this GPU, whose name in
@@ -134,6 +115,8 @@ impl Refusal {
 
 /// The row that the others are written as differences to.
 pub const ROW: Row = Row {
+    option: "",
+    read: |_, _| Ok(Asked::NOTHING),
     first: None,
     range: |_, _, _| Ok(()),
     set: |_, _| Err(Missing::NotSupported),

@@ -1,6 +1,6 @@
-//! What the rows of the table ask of a GPU before they change it, and the words for it.
+//! What a GPU says before it is changed, and the words for it.
 
-use super::row::{Asked, Refusal, fill};
+use super::asked::Asked;
 use crate::nvml::{Clock, Gpu, Missing, Reading};
 use crate::value::Value;
 
@@ -19,15 +19,6 @@ pub fn word(words: &[&str], number: u32) -> String {
 /// Whether MIG mode is in force.
 pub fn in_mig_mode(gpu: &Gpu) -> bool {
     matches!(gpu.mig(), Ok((true, _)))
-}
-
-/// A mode that is neither 0 nor 1, refused as NVML would refuse it.
-pub fn switch(name: &str, asked: &Asked, failed: &str) -> Result<(), Refusal> {
-    let why = [("why", Missing::INVALID_ARGUMENT.words())];
-    match asked.numbers[0] {
-        0 | 1 => Ok(()),
-        _ => Err(Refusal::of_value(fill(failed, name, asked, &why))),
-    }
 }
 
 /// The applications clocks of memory and graphics, MHz.
