@@ -11,11 +11,12 @@ use crate::nvml::{Gpu, Missing, OpenError, Stuck, Unanswered};
 use crate::value::printable;
 
 /// The exit statuses of nvidia-smi; scripts tell failures apart by them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
     /// Nothing failed: a screen that was asked for, or that some subcommands
     /// show for a bad line, with this status.
+    #[default]
     Success = 0,
     /// A bad option, value, field or combination of them.
     InvalidArgument = 2,
@@ -51,6 +52,16 @@ pub enum Status {
     TimedOut = 124,
     /// Everything else.
     Other = 255,
+}
+
+impl Status {
+    /// Of two, the first that is no success.
+    pub fn and(self, next: Self) -> Self {
+        match self {
+            Self::Success => next,
+            failed => failed,
+        }
+    }
 }
 
 /// Every status that stands for the NVML code of the same number.
@@ -89,7 +100,7 @@ impl From<Missing> for Status {
 pub struct Error {
     message: String,
     status: Status,
-    of_one_gpu: bool,
+    missing: Option<Missing>,
 }
 
 impl Error {
@@ -98,13 +109,13 @@ impl Error {
         Self {
             message: message.into(),
             status,
-            of_one_gpu: false,
+            missing: None,
         }
     }
 
-    /// Whether it is a reading of one GPU that failed, so that the next may answer.
-    pub fn is_of_one_gpu(&self) -> bool {
-        self.of_one_gpu
+    /// What NVML answered, if that is what failed.
+    pub fn missing(&self) -> Option<Missing> {
+        self.missing
     }
 
     /// The status to exit with.
@@ -118,11 +129,6 @@ impl Error {
             message: format!("{warning}{}", self.message),
             ..*self
         }
-    }
-
-    /// The same, with another status.
-    pub fn with(self, status: Status) -> Self {
-        Self { status, ..self }
     }
 
     /// NVML did not start: what `nvmlInit_v2` returned. A version mismatch
@@ -271,16 +277,8 @@ impl Error {
     /// A question of a subcommand that NVML did not answer.
     pub fn unread(missing: Missing, message: impl Into<String>) -> Self {
         Self {
-            of_one_gpu: ![Missing::NotSupported, Missing::FUNCTION_NOT_FOUND].contains(&missing),
+            missing: Some(missing),
             ..Self::new(missing.into(), message)
-        }
-    }
-
-    /// A failure that the answer tells of already: only its status is left.
-    pub fn told(status: Status) -> Self {
-        Self {
-            of_one_gpu: true,
-            ..Self::new(status, "")
         }
     }
 
@@ -503,6 +501,55 @@ fn advice(missing: Missing) -> &'static str {
         Missing::GPU_IS_LOST => "GPU is lost.  Reboot the system to recover this GPU\n\n",
         Missing::RESET_REQUIRED => "A GPU reset must occur before this GPU can be used again.\n\n",
         other => summary(other),
+    }
+}
+
+/// What there is to say, and the status to end with: that of the first failure.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// What is said.
+    pub text: String,
+    /// The status so far.
+    pub status: Status,
+}
+
+impl Outcome {
+    /// Says a failure, if there is one; the answer goes on.
+    pub fn note(&mut self, part: Result<(), Error>) {
+        if let Err(failure) = part {
+            self.text += &failure.message;
+            self.fail(failure.status);
+        }
+    }
+
+    /// Counts a failure that the answer shows already.
+    pub fn fail(&mut self, status: Status) {
+        self.status = self.status.and(status);
+    }
+
+    /// Refuses what failed.
+    pub fn into_result(self) -> Result<(), Error> {
+        match self.status {
+            Status::Success => Ok(()),
+            status => Err(Error::new(status, self.text)),
+        }
+    }
+}
+
+/// Nothing is left to say, and nothing failed.
+impl From<()> for Outcome {
+    fn from((): ()) -> Self {
+        Self::default()
+    }
+}
+
+/// Nothing is left to say.
+impl From<Status> for Outcome {
+    fn from(status: Status) -> Self {
+        Self {
+            status,
+            ..Self::default()
+        }
     }
 }
 

@@ -64,7 +64,7 @@ fn answer() -> u8 {
         nvml::wait_at_most(limit);
     }
     let status = match commands::run(&request) {
-        Ok(()) => Status::Success as u8,
+        Ok(status) => status as u8,
         Err(failure) => report(&failure),
     };
     match (nvml::stuck(), limit) {

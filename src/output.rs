@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::error::Error;
+use crate::error::{Error, Outcome, Status};
 use crate::host::signals;
 
 /// Whether the last answer did not end its line, as some of nvidia-smi's messages.
@@ -82,28 +82,45 @@ fn is_shared() -> io::Result<bool> {
     Ok(file(io::stdout().as_fd())? == file(io::stderr().as_fd())?)
 }
 
-/// Writes an answer to standard output, whole or up to where it failed. The
-/// failure is told also where the reader has gone away.
-pub fn answer(build: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> anyhow::Result<()> {
+/// Writes an answer to standard output, whole or up to where it failed; the status
+/// to end with. The failure is told also where the reader has gone away.
+pub fn answer<T: Into<Outcome>>(
+    build: impl FnOnce(&mut Vec<u8>) -> Result<T, Error>,
+) -> anyhow::Result<Status> {
     let mut out = Vec::new();
-    let built = build(&mut out);
+    let built = build(&mut out).map(Into::into);
+    if let Ok(Outcome { text, .. }) = &built {
+        out.extend(text.bytes());
+    }
     let written = Output::stdout()?.write(&out);
-    built?;
-    Ok(written?)
+    end(built?.status, written)
 }
 
 /// Writes what is said when it is said. A change goes on where that fails, and
 /// the failure is told at the end.
-pub fn as_it_happens(
-    act: impl FnOnce(&mut dyn FnMut(&str)) -> Result<(), Error>,
-) -> anyhow::Result<()> {
+pub fn as_it_happens<T: Into<Outcome>>(
+    act: impl FnOnce(Say) -> Result<T, Error>,
+) -> anyhow::Result<Status> {
     let mut output = Output::stdout()?;
     let mut written = Ok(());
-    act(&mut |text| {
+    let mut say = |text: &str| {
         let result = output.write(text.as_bytes());
         if written.is_ok() {
             written = result;
         }
-    })?;
-    Ok(written?)
+    };
+    let Outcome { text, status } = act(&mut say)?.into();
+    say(&text);
+    end(status, written)
 }
+
+/// A failure of the command counts before one to write.
+fn end(status: Status, written: io::Result<()>) -> anyhow::Result<Status> {
+    match status {
+        Status::Success => Ok(written.map(|()| status)?),
+        failed => Ok(failed),
+    }
+}
+
+/// Says a text when it is known.
+pub type Say<'s> = &'s mut dyn FnMut(&str);

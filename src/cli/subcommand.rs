@@ -39,8 +39,8 @@ pub enum Run {
     Endlessly(Action),
 }
 
-/// Does what a line asks for.
-pub type Action = fn(&Line) -> anyhow::Result<()>;
+/// Does what a line asks for; the status to end with.
+pub type Action = fn(&Line) -> anyhow::Result<Status>;
 
 /// How a subcommand takes a line that it cannot read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,8 +153,8 @@ impl Subcommand {
 }
 
 impl Subcommand {
-    /// Does what a line asks for.
-    pub fn run(&self, line: &Line) -> anyhow::Result<()> {
+    /// Does what a line asks for; the status to end with.
+    pub fn run(&self, line: &Line) -> anyhow::Result<Status> {
         match self.run {
             Run::NotBuilt => Err(Error::not_built(self.name).into()),
             Run::Refused(run) | Run::Once(run) | Run::Endlessly(run) => run(line),

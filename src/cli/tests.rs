@@ -2,12 +2,13 @@
 //! change is asked for), and what is made of the good ones.
 
 use super::*;
+use crate::error::Status;
 
 static KNOWN: &[&Subcommand] = &[&DMON, &TOPO, &Subcommand::not_built("prm", "")];
 static DMON: Subcommand = Subcommand {
     options: &[opt("-c --count", Takes::Text, "", "")],
     refuses: Refuses::WithUsage,
-    run: Run::Endlessly(|_| Ok(())),
+    run: Run::Endlessly(|_| Ok(Status::Success)),
     ..Subcommand::not_built("dmon", "")
 };
 static TOPO: Subcommand = Subcommand {
@@ -19,7 +20,7 @@ static TOPO: Subcommand = Subcommand {
         opt("-o", Takes::MaybeAny, "TEXT", ""),
     ],
     needs: Needs::Command,
-    run: Run::Once(|_| Ok(())),
+    run: Run::Once(|_| Ok(Status::Success)),
     ..Subcommand::not_built("topo", "")
 };
 

@@ -1,7 +1,7 @@
 //! How a command begins, with the driver and the GPUs that it is about, and how it
 //! ends where one of those did not answer.
 
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::nvml::{Driver, Gpu, Reading};
 
 /// Opens the driver.
@@ -25,14 +25,12 @@ pub fn select<'d>(driver: &'d Driver, ids: Option<&str>) -> Result<Vec<Gpu<'d>>,
 
 /// The exit status of an answer that has a row with the reason for each GPU
 /// without a handle.
-pub fn all_answer(gpus: &[Gpu]) -> Result<(), Error> {
+pub fn all_answer(gpus: &[Gpu]) -> Status {
     all(gpus, |gpu| gpu.device().map(drop))
 }
 
 /// The exit status of the first GPU that lacks something.
-pub fn all<'d>(gpus: &[Gpu<'d>], has: impl Fn(&Gpu<'d>) -> Reading<()>) -> Result<(), Error> {
-    match gpus.iter().find_map(|gpu| has(gpu).err()) {
-        None => Ok(()),
-        Some(missing) => Err(Error::told(missing.into())),
-    }
+pub fn all<'d>(gpus: &[Gpu<'d>], has: impl Fn(&Gpu<'d>) -> Reading<()>) -> Status {
+    let first = gpus.iter().find_map(|gpu| has(gpu).err());
+    first.map_or(Status::Success, Status::from)
 }

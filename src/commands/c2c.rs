@@ -1,14 +1,14 @@
 //! `c2c`: the links between a GPU and the CPU on its module.
 
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Outcome, Status};
 use crate::nvml::{Driver, field};
 
-use super::links::{self, Family, Links, count, speeds, state};
+use super::links::{self, Act, Family, Links, Stop, count, speeds, state};
 use super::present::Present;
 use crate::cli::Takes::{Long, Nothing};
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
-use crate::output;
+use crate::output::{self, Say};
 use crate::render::put;
 
 /// `c2c`.
@@ -39,24 +39,22 @@ static FAMILY: Family = Family {
     names: false,
 };
 
-type View = fn(&Links, &mut String) -> Result<(), Error>;
-
 /// What is shown of a GPU, in this order.
-const VIEWS: &[(&str, View)] = &[
+const VIEWS: &[(&str, Act)] = &[
     ("status", speeds),
     ("errorCounters", errors),
     ("gLowPwrInfo", low_power),
 ];
 
-fn c2c(line: &Line) -> anyhow::Result<()> {
+fn c2c(line: &Line) -> anyhow::Result<Status> {
     let driver = begin::open()?;
     output::answer(|out| run(&driver, line, &mut |text| put(out, text)))
 }
 
-fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Error> {
+fn run(driver: &Driver, line: &Line, say: Say) -> Result<Outcome, Error> {
     let gpus = Present::named(driver, line)?;
     let views: Vec<_> = VIEWS.iter().filter(|(word, _)| line.has(word)).collect();
-    let view = |links: &Links, out: &mut String| {
+    let view = |links: &Links, out: &mut Outcome| {
         // The second one is spelt as nvidia-smi spells it.
         let what = [
             "retrieve C2C link information",
@@ -68,13 +66,13 @@ fn run(driver: &Driver, line: &Line, say: &mut dyn FnMut(&str)) -> Result<(), Er
         views.iter().try_for_each(|(_, view)| view(links, out))
     };
     match links::list(&FAMILY, &gpus, line, false, view, say)? {
-        true => Ok(()),
-        false => Err(Error::no_c2c()),
+        (false, outcome) if outcome.status == Status::Success => Err(Error::no_c2c()),
+        (_, outcome) => Ok(outcome),
     }
 }
 
 /// `-e`.
-fn errors(links: &Links, out: &mut String) -> Result<(), Error> {
+fn errors(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     let rows: &[links::Row] = &[
         ("Error Interrupt Count", field::C2C_LINK_ERROR_INTR, &count),
         ("Error Replay Count", field::C2C_LINK_ERROR_REPLAY, &count),
@@ -89,7 +87,7 @@ fn errors(links: &Links, out: &mut String) -> Result<(), Error> {
 }
 
 /// `-gLowPwrInfo`.
-fn low_power(links: &Links, out: &mut String) -> Result<(), Error> {
+fn low_power(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     let mode = state(["Full Power State", "Low Power State"]);
     let rows: &[links::Row] = &[("Low Power Mode", field::C2C_LINK_POWER_STATE, &mode)];
     links.rows(links.shown(), rows, "", out);

@@ -1,11 +1,11 @@
 //! `conf-compute`: state and settings of confidential computing.
 
 use super::dry_run::{NOTHING_CHANGED, by_root, name, would_change};
-use super::present::{able, all_there, both, heading, named};
+use super::present::{able, all_there, heading, named};
 use crate::cli::Takes::{Nothing, Wide};
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Outcome, Status};
 use crate::nvml::{Driver, Gpu, Missing, Reading};
 use crate::output;
 use crate::render::put;
@@ -145,13 +145,13 @@ fn asked(line: &Line) -> Result<(&'static str, u64), Error> {
     }
 }
 
-fn confidential(line: &Line) -> anyhow::Result<()> {
+fn confidential(line: &Line) -> anyhow::Result<Status> {
     let dry_run = line.dry_run(SETTINGS)?;
     let (option, value) = asked(line)?;
     let driver = begin::open()?;
     let gpus = begin::select(&driver, line.text("id"))?;
     output::answer(|out| match dry_run {
-        true => rehearse(&driver, &gpus, option, value, out),
+        true => rehearse(&driver, &gpus, option, value, out).map(Outcome::from),
         false => run(&driver, &gpus, option, value, out),
     })
 }
@@ -163,7 +163,8 @@ fn run(
     option: &str,
     value: u64,
     out: &mut Vec<u8>,
-) -> Result<(), Error> {
+) -> Result<Outcome, Error> {
+    let mut left = Outcome::default();
     // No setting is begun, nor memory told, without one of the GPUs.
     if option.starts_with("set-") || option == "get-mem-size-info" {
         all_there(gpus)?;
@@ -173,7 +174,8 @@ fn run(
         let answer =
             (question.ask)(driver).map_err(|why| failed("display", question.subject, why))?;
         put(out, &format!("{}{answer}\n", question.heading));
-        return all_there(gpus);
+        left.note(all_there(gpus));
+        return Ok(left);
     }
     match option {
         "get-gpus-ready-state" => {
@@ -197,7 +199,7 @@ fn run(
                 ),
             );
         }
-        "get-mem-size-info" => memory(&capable, out)?,
+        "get-mem-size-info" => left.fail(memory(&capable, out)?),
         "query-conf-compute" => report(driver, out)?,
         "set-gpus-ready-state" => driver
             .set_cc_ready(value as u32)
@@ -213,7 +215,8 @@ fn run(
         }
     }
     // The system answers without one of the GPUs, which the status tells of.
-    all_there(gpus)
+    left.note(all_there(gpus));
+    Ok(left)
 }
 
 /// The options that change something.
@@ -274,11 +277,11 @@ fn capable<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<&'g Gpu<'d>>, Error> {
     able(gpus, Gpu::has_cc, "No CC capable devices found.\n")
 }
 
-fn memory(gpus: &[&Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
-    let mut unread = Ok(());
+fn memory(gpus: &[&Gpu], out: &mut Vec<u8>) -> Result<Status, Error> {
+    let mut outcome = Outcome::default();
     for gpu in gpus {
         put(out, &heading(gpu));
-        unread = both(unread, named(gpu));
+        outcome.fail(named(gpu));
         let memory = gpu
             .cc_memory()
             .map_err(|why| failed("display", "GPU Memory Size Info", why))?;
@@ -297,7 +300,7 @@ fn memory(gpus: &[&Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
             ),
         );
     }
-    unread
+    Ok(outcome.status)
 }
 
 /// `-q`: all or, where one answer lacks, the reason.
@@ -334,7 +337,6 @@ fn failed(verb: &str, subject: &str, why: Missing) -> Error {
 mod tests {
     use super::*;
     use crate::cli::line;
-    use crate::error::Status;
 
     #[test]
     fn a_line_asks_for_one_thing() {

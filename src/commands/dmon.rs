@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::repeat::repeat;
-use super::watching::{COUNT, FILE, OPTIONS, pace, refused};
+use super::watching::{COUNT, FILE, OPTIONS, pace, refuse};
 use crate::cli::Takes::Text;
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any};
 use crate::output::Output;
@@ -50,8 +50,11 @@ const LONGEST_DELAY: i32 = 600;
 
 /// Watches the GPUs. A line is refused in nvidia-smi's order: what can be told
 /// of it alone, the file, the GPUs, then the other options.
-fn dmon(line: &Line) -> anyhow::Result<()> {
-    let pace = pace(line, &DMON, LONGEST_DELAY)?;
+fn dmon(line: &Line) -> anyhow::Result<Status> {
+    let pace = match pace(line, LONGEST_DELAY) {
+        Ok(pace) => pace,
+        Err(complaint) => return refuse(&DMON, &complaint),
+    };
     let file = line.text("filename").map(Path::new);
     let driver = begin::open()?;
     let mut output = Output::open(file, Error::watch_file)?;
@@ -60,7 +63,9 @@ fn dmon(line: &Line) -> anyhow::Result<()> {
     let metrics = watch::metric_ids(line.text("gpm-metrics").unwrap_or_default())?;
     let stamps = Stamps::read(line.text("options"))?;
     let layout = Layout::read(line.text("format"))?;
-    let levels = Levels::read(line.text("gpm-options")).ok_or_else(|| refused(&DMON, ""))?;
+    let Some(levels) = Levels::read(line.text("gpm-options")) else {
+        return refuse(&DMON, "");
+    };
     let view = View {
         columns: if levels.gpu { columns } else { Vec::new() },
         metrics,
@@ -97,8 +102,7 @@ fn dmon(line: &Line) -> anyhow::Result<()> {
             }
         },
     )?;
-    begin::all_answer(&gpus)?;
-    Ok(all_shown(&kept)?)
+    Ok(begin::all_answer(&gpus).and(all_shown(&kept)))
 }
 
 /// What performance counters are shown of.
@@ -141,13 +145,12 @@ pub fn shown<'d>(driver: &'d Driver, ids: Option<&str>) -> anyhow::Result<Vec<Gp
 }
 
 /// MIG devices that could not be listed have no lines; the exit status tells.
-fn all_shown(kept: &[Mutex<Kept>]) -> Result<(), Error> {
+fn all_shown(kept: &[Mutex<Kept>]) -> Status {
     let unlisted =
         |kept: &Mutex<Kept>| kept.lock().unwrap_or_else(PoisonError::into_inner).unlisted;
-    match kept.iter().find_map(unlisted) {
-        None => Ok(()),
-        Some(missing) => Err(Error::told(missing.into())),
-    }
+    kept.iter()
+        .find_map(unlisted)
+        .map_or(Status::Success, Status::from)
 }
 
 /// What is kept of a GPU from line to line.

@@ -4,7 +4,7 @@ use super::dry_run::{NOTHING_CHANGED, by_root, name, would_change};
 use crate::cli::Takes::{Long, Nothing, Text};
 use crate::cli::{DRY_RUN, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::nvml::{Driver, Reading};
 use crate::output;
 
@@ -88,7 +88,7 @@ fn hex(digits: &str) -> Option<u32> {
     whole.then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
-fn drain(line: &Line) -> anyhow::Result<()> {
+fn drain(line: &Line) -> anyhow::Result<Status> {
     let asked = Asked::read(line)?;
     let driver = begin::open()?;
     output::as_it_happens(|say| run(&driver, &asked, say))
@@ -169,7 +169,6 @@ fn word(draining: bool) -> &'static str {
 mod tests {
     use super::*;
     use crate::cli::line;
-    use crate::error::Status;
 
     fn read(text: &str) -> Result<Asked, Error> {
         Asked::read(&line(&DRAIN, text)?)

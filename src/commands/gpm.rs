@@ -1,13 +1,11 @@
 //! `gpm`: whether the performance counters of GPUs stream.
 
-use std::io::Write;
-
 use super::dry_run::{NOTHING_CHANGED, name, would_change};
-use super::present::{able, all_there, both, there};
+use super::present::{able, all_there, there};
 use crate::cli::Takes::{Long, Nothing};
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::{Error, Status};
+use crate::error::{Error, Outcome, Status};
 use crate::nvml::{Gpu, each};
 use crate::output;
 use crate::render::put;
@@ -30,14 +28,14 @@ pub static GPM: Subcommand = Subcommand {
 };
 
 /// Shows or changes whether they stream.
-fn gpm(line: &Line) -> anyhow::Result<()> {
+fn gpm(line: &Line) -> anyhow::Result<Status> {
     let dry_run = line.dry_run(&["set-stream-state"])?;
     let state = line.exact("set-stream-state")?;
     let driver = begin::open()?;
     let gpus = begin::select(&driver, line.text("id"))?;
     output::answer(|out| match state {
-        Some(state) if dry_run => would_set(&gpus, state.cast_unsigned(), out),
-        Some(state) => set(&gpus, state.cast_unsigned()),
+        Some(state) if dry_run => would_set(&gpus, state.cast_unsigned(), out).map(Outcome::from),
+        Some(state) => set(&gpus, state.cast_unsigned()).map(Outcome::from),
         None => show(&gpus, out),
     })
 }
@@ -72,9 +70,9 @@ fn streaming(on: bool) -> &'static str {
 
 /// nvidia-smi tells of the first GPU alone. So do we while all agree; where they
 /// do not, each GPU has its line. One that cannot say is told of after the others.
-fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
+fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<Outcome, Error> {
     let mut states = Vec::new();
-    let mut unread = Ok(());
+    let mut left = Outcome::default();
     let told = each(gpus, |gpu| {
         there(gpu)?;
         if !gpu.has_gpm().map_err(Error::no_architecture)? {
@@ -87,11 +85,12 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
     for told in told {
         match told {
             Ok(state) => states.extend(state),
-            Err(failure) => unread = both(unread, Err(failure)),
+            Err(failure) => left.note(Err(failure)),
         }
     }
     let Some(&(_, first)) = states.first() else {
-        return unread.and(Err(Error::new(Status::NotFound, NONE)));
+        left.into_result()?;
+        return Err(Error::new(Status::NotFound, NONE));
     };
     let agree = states.iter().all(|(_, on)| *on == first);
     states.truncate(if agree { 1 } else { states.len() });
@@ -102,8 +101,7 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<(), Error> {
         } else {
             format!("GPU {gpu}: ")
         };
-        // Writing to memory does not fail.
-        let _ = writeln!(out, "{which}GPM stream state: {word}");
+        put(out, &format!("{which}GPM stream state: {word}\n"));
     }
-    unread
+    Ok(left)
 }

@@ -2,10 +2,11 @@
 
 use std::cell::OnceCell;
 
-use super::present::{Present, both, failed, heading, named, of_each};
+use super::present::{Present, failed, heading, named, of_each};
 use crate::cli::Line;
-use crate::error::Error;
+use crate::error::{Error, Outcome};
 use crate::nvml::{Gpu, Missing, Reading, if_any};
+use crate::output::Say;
 
 /// A kind of links: the fields that NVML has for it, and the words that messages use.
 pub struct Family {
@@ -40,17 +41,34 @@ pub type Row<'r> = (&'r str, u32, &'r dyn Fn(Reading<i64>) -> String);
 /// Stands for a field whose id no public header of NVML has yet.
 pub const NO_FIELD: u32 = 0;
 
-/// Lists the links of each GPU that has any, and returns whether one has. If one GPU
-/// fails, its part of the answer says so and the others follow, unless they are to be
-/// changed.
+/// Shows something of the links of a GPU.
+pub type Act = fn(&Links, &mut Outcome) -> Result<(), Stop>;
+
+/// Why no more is shown of a GPU.
+pub enum Stop {
+    /// A failure.
+    Failed(Error),
+    /// There is no more to show, of any GPU.
+    End,
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Lists the links of each GPU that has any, and tells whether one has, and what is
+/// left to say. If one GPU fails, its part of the answer says so and the others
+/// follow, unless they are to be changed.
 pub fn list(
     family: &'static Family,
     gpus: &Present,
     line: &Line,
     changes: bool,
-    view: impl Fn(&Links, &mut String) -> Result<(), Error> + Sync,
-    say: &mut dyn FnMut(&str),
-) -> Result<bool, Error> {
+    view: impl Fn(&Links, &mut Outcome) -> Result<(), Stop> + Sync,
+    say: Say,
+) -> Result<(bool, Outcome), Error> {
     let of_gpu = |gpu: &Gpu| {
         let count = if_any(gpu.link_count(family.count))
             .map_err(|missing| Error::uncounted(family.name, gpu.index(), missing))?;
@@ -64,42 +82,51 @@ pub fn list(
             family,
             states: OnceCell::new(),
         };
-        let mut text = heading(gpu);
-        let shown = view(&links, &mut text);
-        Ok(Some((text, shown)))
+        let mut part = Outcome {
+            text: heading(gpu),
+            ..Outcome::default()
+        };
+        let mut stop = view(&links, &mut part).err();
+        if let Some(Stop::Failed(failure)) = &stop
+            && is_of_one_gpu(failure)
+            && !changes
+        {
+            part.note(Err(failure.clone()));
+            stop = None;
+        }
+        Ok(Some((part, stop)))
     };
     let mut any = false;
-    let mut unread = Ok(());
+    let mut left = Outcome::default();
     for (gpu, answer) in gpus.iter().zip(of_each(gpus, changes, of_gpu)) {
-        let (mut text, mut shown) = match answer {
+        let (part, stop) = match answer {
             Ok(Some(answer)) => answer,
             Ok(None) => continue,
             Err(uncounted) => {
-                unread = both(unread, Err(uncounted));
+                left.note(Err(uncounted));
                 continue;
             }
         };
         any = true;
         if family.names {
-            unread = both(unread, named(gpu));
+            left.fail(named(gpu));
         }
-        if let Err(failure) = &shown
-            && failure.is_of_one_gpu()
-            && !changes
-        {
-            unread = both(unread, show_failure(failure, &mut text));
-            shown = Ok(());
+        left.fail(part.status);
+        say(&part.text);
+        match stop {
+            None => {}
+            Some(Stop::Failed(failure)) => return Err(failure),
+            Some(Stop::End) => return Ok((any, Outcome::default())),
         }
-        say(&text);
-        shown?;
     }
-    both(unread, gpus.none_left_out()).map(|()| any)
+    left.note(gpus.none_left_out());
+    Ok((any, left))
 }
 
-/// Shows a failure where it happened, for the answer goes on. Only its status is left.
-pub fn show_failure(failure: &Error, out: &mut String) -> Result<(), Error> {
-    *out += &failure.to_string();
-    Err(Error::told(failure.status()))
+/// Whether another GPU may answer all the same.
+pub fn is_of_one_gpu(failure: &Error) -> bool {
+    let of_all = [Missing::NotSupported, Missing::FUNCTION_NOT_FOUND];
+    failure.missing().is_some_and(|why| !of_all.contains(&why))
 }
 
 impl Links<'_> {
@@ -153,7 +180,7 @@ impl Links<'_> {
 
     /// Whether a link to show is up; says so if none is. `what` is what cannot be
     /// retrieved then, of the link that `-l` names and of all links.
-    pub fn any_up(&self, what: [&str; 2], out: &mut String) -> Result<bool, Error> {
+    pub fn any_up(&self, what: [&str; 2], out: &mut Outcome) -> Result<bool, Error> {
         let mut any = false;
         for link in self.shown() {
             any |= self.state(link)?;
@@ -161,8 +188,10 @@ impl Links<'_> {
         let [one, all] = what;
         match self.named() {
             _ if any => {}
-            Some(link) => *out += &format!("NVML: Unable to {one} for link {link} - inActive\n"),
-            None => *out += &format!("NVML: Unable to {all} as all links are inActive\n"),
+            Some(link) => {
+                out.text += &format!("NVML: Unable to {one} for link {link} - inActive\n");
+            }
+            None => out.text += &format!("NVML: Unable to {all} as all links are inActive\n"),
         }
         Ok(any)
     }
@@ -174,7 +203,7 @@ impl Links<'_> {
         links: impl IntoIterator<Item = u32>,
         rows: &[Row],
         end: &str,
-        out: &mut String,
+        out: &mut Outcome,
     ) {
         let links: Vec<u32> = links.into_iter().collect();
         let fields = rows.iter().map(|&(_, field, _)| field);
@@ -186,28 +215,27 @@ impl Links<'_> {
             for (name, field, show) in rows {
                 let value = (*field != NO_FIELD).then(|| values.next()).flatten();
                 let value = show(value.unwrap_or(Err(Missing::NotSupported)));
-                *out += &self.line(link, &format!("{name}: {value}"));
+                out.text += &self.line(link, &format!("{name}: {value}"));
             }
-            *out += end;
+            out.text += end;
         }
     }
 }
 
 /// The speeds, `-s`.
-pub fn speeds(links: &Links, out: &mut String) -> Result<(), Error> {
+pub fn speeds(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     let (field, what) = links.family.speed;
     let ids: Vec<_> = links.shown().map(|link| (field, link)).collect();
-    let mut unread = Ok(());
     for (&(_, link), speed) in ids.iter().zip(links.gpu.numbers(&ids)) {
         let what = format!("NVML: Unable to retrieve {what} for link {link}");
         match speed.map_err(failed(&what)) {
-            _ if links.is_up(link) != Ok(true) => *out += &links.line(link, "<inactive>"),
-            Ok(speed) => *out += &links.line(link, &gigabytes(speed)),
-            Err(failure) if links.family.all_speeds => return Err(failure),
-            Err(failure) => unread = both(unread, show_failure(&failure, out)),
+            _ if links.is_up(link) != Ok(true) => out.text += &links.line(link, "<inactive>"),
+            Ok(speed) => out.text += &links.line(link, &gigabytes(speed)),
+            Err(failure) if links.family.all_speeds => return Err(failure.into()),
+            failed => out.note(failed.map(drop)),
         }
     }
-    unread
+    Ok(())
 }
 
 /// MB/s as GB/s, without zeros at the end.

@@ -4,14 +4,14 @@
 use crate::cli::Takes::{MaybeAny, Nothing, Text};
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::{Error, Status};
+use crate::error::{Error, Outcome, Status};
 use crate::nvml::{Driver, GpuInstance, Missing, Placement, Profile, Reading, each, if_any};
 use crate::output;
 use crate::render::listing::Listing;
 use crate::render::put;
 use crate::value::printable;
 
-use super::present::{Present, both, failed};
+use super::present::{Present, failed};
 
 /// `mig`.
 #[rustfmt::skip]
@@ -119,42 +119,41 @@ const COMPUTE_INSTANCES: Listing = Listing {
     places: &[1, 10, 19, 39, 49, 60, 69],
 };
 
-fn mig(line: &Line) -> anyhow::Result<()> {
+fn mig(line: &Line) -> anyhow::Result<Status> {
     let driver = begin::open()?;
     output::answer(|out| run(&driver, line, out))
 }
 
-fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
+fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<Outcome, Error> {
     let mut views = VIEWS.iter().filter(|(option, ..)| line.has(option));
     let Some((_, whose, view)) = views.next() else {
-        return Ok(());
+        return Ok(Outcome::default());
     };
     let present = Present::named(driver, line)?;
     // All at once; the answers are kept.
     each(&present, Gpu::mig);
     let mut gpus: Vec<&Gpu> = present.iter().filter(|gpu| gpu.mig().is_ok()).collect();
     // A GPU that does not tell whether it is in MIG mode is left out, and told of.
-    let mut untold = Ok(());
+    let mut left = Outcome::default();
     for gpu in present.iter() {
-        if let Err(missing) = if_any(gpu.mig().map(drop)) {
-            let unknown = Error::uncounted("MIG mode", gpu.index(), missing);
-            untold = both(untold, Err(unknown));
-        }
+        let known = if_any(gpu.mig().map(drop));
+        left.note(known.map_err(|why| Error::uncounted("MIG mode", gpu.index(), why)));
     }
-    let untold = both(untold, present.none_left_out());
+    left.note(present.none_left_out());
     if gpus.is_empty() {
+        left.into_result()?;
         let message = "No MIG-supported devices found.\n";
-        return untold.and(Err(Error::new(Status::NotFound, message)));
+        return Err(Error::new(Status::NotFound, message));
     }
     if *whose == Whose::Enabled {
         gpus.retain(|gpu| gpu.in_mig_mode());
         if gpus.is_empty() {
             put(out, "No MIG-enabled devices found.\n");
-            return untold;
+            return Ok(left);
         }
     }
     view(&gpus, line, out)?;
-    untold
+    Ok(left)
 }
 
 /// The rows of all, asked at once; of those that fail, the first is told at the end.

@@ -30,7 +30,7 @@ mod vgpu;
 mod watching;
 
 use crate::cli::{Command, Request, Subcommand};
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::help;
 use crate::host::kernel::Kernel;
 use crate::nvml::{self, Driver, Gpu};
@@ -68,8 +68,8 @@ pub static SUBCOMMANDS: &[&Subcommand] = &[
     &Subcommand::not_built("prm", "PRM registers"),
 ];
 
-/// Does what is asked.
-pub fn run(request: &Request) -> anyhow::Result<()> {
+/// Does what is asked; the status to end with.
+pub fn run(request: &Request) -> anyhow::Result<Status> {
     if !request.warnings.is_empty() {
         // Where there is no driver, that is all that is said.
         drop(open()?);
@@ -89,7 +89,7 @@ pub fn run(request: &Request) -> anyhow::Result<()> {
                 Some(complaint) => help::below(complaint, of),
             },
         ),
-        Command::ListGpus => return output::answer(|out| list::gpus(&open()?, out)),
+        Command::ListGpus => return output::answer(|_| list::gpus(&open()?)),
         Command::ListExcluded => return output::answer(|out| list::excluded(&open()?, out)),
         Command::Version => version::version(&open()?, &mut answer),
         Command::Summary { columns } => {
@@ -101,7 +101,7 @@ pub fn run(request: &Request) -> anyhow::Result<()> {
             repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
                 summary::summary(&driver, gpus, columns, time, out);
             })?;
-            return Ok(begin::all(&gpus, Gpu::is_known)?);
+            return Ok(begin::all(&gpus, Gpu::is_known));
         }
         Command::Query {
             list,
@@ -122,7 +122,7 @@ pub fn run(request: &Request) -> anyhow::Result<()> {
                     (query.sample)(&driver, gpus, time, out);
                 },
             )?;
-            return Ok(begin::all_answer(&gpus)?);
+            return Ok(begin::all_answer(&gpus));
         }
         Command::Log {
             display,
@@ -149,20 +149,21 @@ pub fn run(request: &Request) -> anyhow::Result<()> {
                 },
             )?;
             // Without its place on the bus a GPU's part of the report has no heading.
-            return Ok(begin::all(&gpus, Gpu::has_place)?);
+            return Ok(begin::all(&gpus, Gpu::has_place));
         }
         Command::Dtd { unit } => {
             log::dtd(*unit, &mut answer);
             Output::open(file, Error::log_file)?.write(&answer)?;
-            return Ok(());
+            return Ok(Status::Success);
         }
         Command::Modify(asked) => {
             let driver = open()?;
-            return modify::modify(&select(&driver, ids)?, asked, Output::stdout()?);
+            let gpus = select(&driver, ids)?;
+            return output::as_it_happens(|say| modify::modify(&gpus, asked, say));
         }
         Command::Reset { kind, dry_run } => return reset(open()?, ids, kind.as_deref(), *dry_run),
         Command::Hostnames => {
-            return output::answer(|out| hostname::hostnames(&select(&open()?, ids)?, out));
+            return output::answer(|_| hostname::hostnames(&select(&open()?, ids)?));
         }
         Command::Led { color, dry_run } => {
             let told = led::led(&open()?, ids, *color, *dry_run)?;
@@ -171,7 +172,7 @@ pub fn run(request: &Request) -> anyhow::Result<()> {
         Command::Subcommand(known, line) => return known.run(line),
     }
     Output::stdout()?.write(&answer)?;
-    Ok(())
+    Ok(Status::Success)
 }
 
 /// `-r`: NVML is closed before the reset, for it has the GPUs open too.
@@ -180,7 +181,7 @@ fn reset(
     ids: Option<&str>,
     kind: Option<&str>,
     dry_run: bool,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Status> {
     let gpus = select(&driver, ids)?;
     let facts: Result<Vec<Facts>, Error> = gpus.iter().map(|gpu| Facts::of(&driver, gpu)).collect();
     let facts = facts?;

@@ -7,14 +7,12 @@ pub mod reset;
 mod row;
 mod table;
 
-use std::io;
-
 use super::dry_run::{NOTHING_CHANGED, index_and_bus_id, unread};
 use super::present::there;
 use crate::cli::Modify;
 use crate::error::{Error, Status};
 use crate::nvml::{Effect, Gpu, Missing, is_root};
-use crate::output::Output;
+use crate::output::Say;
 use crate::value::printable;
 use asked::Asked;
 use row::{Kind, Refusal, Row, fill};
@@ -36,18 +34,18 @@ pub fn named<'g, 'd>(gpus: &'g [Gpu<'d>]) -> Result<Vec<Named<'g, 'd>>, Error> {
 }
 
 /// Changes the GPUs, or with `--dry-run` says what would be changed.
-pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<()> {
+pub fn modify(gpus: &[Gpu], modify: &Modify, say: Say) -> Result<Status, Error> {
     let gpus = named(gpus)?;
     let nothing = || Error::failed("Input combination for device modification is not valid.\n\n");
     let change = modify.change.as_ref().ok_or_else(nothing)?;
     // What has no row changes nothing.
     let row = table::find(change.option.word()).ok_or_else(Error::dry_run)?;
     let asked = (row.read)(change, modify);
-    let mut report = Report::new(output);
+    let mut report = Report(say);
     if let Err(refusal) = &asked
         && refusal.kind != Kind::Warning
     {
-        return report.terminate(refusal, false);
+        return Ok(report.terminate(refusal, false));
     }
     let mut reboot = false;
     for (gpu, bus_id) in &gpus {
@@ -67,11 +65,11 @@ pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<(
                 report.say(&text);
                 reboot |= reboots;
                 if fleeting && modify.error_on_warning {
-                    return report.end(TERMINATING, reboot, Status::Other);
+                    return Ok(report.end(reboot, Status::Other));
                 }
             }
             Err(refusal) if refusal.ends(modify.error_on_warning) => {
-                return report.terminate(&refusal, reboot);
+                return Ok(report.terminate(&refusal, reboot));
             }
             Err(refusal) => {
                 report.say(&refusal.text);
@@ -81,14 +79,15 @@ pub fn modify(gpus: &[Gpu], modify: &Modify, output: Output) -> anyhow::Result<(
             }
         }
     }
-    report.say(match modify.dry_run {
-        true => NOTHING_CHANGED,
-        false => ALL_DONE,
-    });
-    if reboot && !modify.dry_run {
+    if modify.dry_run {
+        report.say(NOTHING_CHANGED);
+        return Ok(Status::Success);
+    }
+    report.say(ALL_DONE);
+    if reboot {
         report.say("Reboot required.\n");
     }
-    Ok(report.written?)
+    Ok(Status::Success)
 }
 
 /// The last line of a change.
@@ -236,41 +235,27 @@ fn rehearse(row: &Row, gpu: &Gpu, name: &str, asked: &Asked) -> Result<Done, Ref
     ))
 }
 
-/// What is told while the GPUs are changed. A reader that goes away does not
-/// stop the changes; the first failure to write is told at the end.
-struct Report {
-    output: Output,
-    written: io::Result<()>,
-}
+/// What is said while the GPUs are changed.
+struct Report<'s>(Say<'s>);
 
-impl Report {
-    fn new(output: Output) -> Self {
-        Self {
-            output,
-            written: Ok(()),
-        }
-    }
-
+impl Report<'_> {
     fn say(&mut self, text: &str) {
-        let result = self.output.write(text.as_bytes());
-        if self.written.is_ok() {
-            self.written = result;
-        }
+        (self.0)(text);
     }
 
     /// Ends the command with a refusal.
-    fn terminate(mut self, refusal: &Refusal, reboot: bool) -> anyhow::Result<()> {
+    fn terminate(&mut self, refusal: &Refusal, reboot: bool) -> Status {
         let status = match refusal.kind {
             Kind::Failure | Kind::Reboot => refusal.status,
             Kind::Warning | Kind::Remark => Status::NotSupported,
         };
         self.say(&refusal.text);
-        self.end(TERMINATING, reboot || refusal.kind == Kind::Reboot, status)
+        self.end(reboot || refusal.kind == Kind::Reboot, status)
     }
 
-    fn end(mut self, text: &str, reboot: bool, status: Status) -> anyhow::Result<()> {
+    fn end(&mut self, reboot: bool, status: Status) -> Status {
         let advice = if reboot { " Reboot required." } else { "" };
-        self.say(&format!("{text}{advice}\n"));
-        Err(Error::told(status).into())
+        self.say(&format!("{TERMINATING}{advice}\n"));
+        status
     }
 }

@@ -1,15 +1,15 @@
 //! `nvlink`: state and counters of the NVLinks.
 
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Outcome, Status};
 use crate::nvml::{Driver, LINK_CAPABILITIES, Missing, field, if_any};
 
 use super::dry_run::NOTHING_CHANGED;
-use super::links::{self, Family, Links, show_failure, speeds};
-use super::present::{Present, both, failed};
+use super::links::{self, Act, Family, Links, Stop, speeds};
+use super::present::{Present, failed};
 use crate::cli::Takes::{Long, Nothing, Text};
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
-use crate::output;
+use crate::output::{self, Say};
 use crate::value::{enabled, printable};
 
 mod counters;
@@ -76,8 +76,6 @@ enum View {
     Gone(&'static str),
 }
 
-type Act = fn(&Links, &mut String) -> Result<(), Error>;
-
 use View::{Change, Gone, Look};
 
 /// What is shown of a GPU, in this order.
@@ -120,26 +118,21 @@ fn is_change((_, view): &&(&str, View)) -> bool {
     matches!(view, Change(_))
 }
 
-fn nvlink(line: &Line) -> anyhow::Result<()> {
+fn nvlink(line: &Line) -> anyhow::Result<Status> {
     let changes = VIEWS.iter().filter(is_change).map(|(word, _)| *word);
     let changes: Vec<&str> = changes.chain(["setBandwidthMode"]).collect();
     let dry_run = line.dry_run(&changes)?;
     let driver = begin::open()?;
     output::as_it_happens(|say| {
-        run(&driver, line, line.has_any(&changes), say)?;
+        let mut outcome = run(&driver, line, line.has_any(&changes), say)?;
         if dry_run {
-            say(NOTHING_CHANGED);
+            outcome.text += NOTHING_CHANGED;
         }
-        Ok(())
+        Ok(outcome)
     })
 }
 
-fn run(
-    driver: &Driver,
-    line: &Line,
-    changes: bool,
-    say: &mut dyn FnMut(&str),
-) -> Result<(), Error> {
+fn run(driver: &Driver, line: &Line, changes: bool, say: Say) -> Result<Outcome, Error> {
     let gpus = Present::named(driver, line)?;
     if changes {
         // Nothing is changed without one of the GPUs.
@@ -156,29 +149,32 @@ fn run(
     // These two are of the system, and the other options are passed over.
     if let Some(mode) = line.text("setBandwidthMode") {
         say(&set_bandwidth_mode(driver, mode, line.has("dry-run"))?);
-        return Ok(());
+        return Ok(Outcome::default());
     }
     if line.has("getBandwidthMode") {
         say(&bandwidth_mode(driver)?);
-        return gpus.none_left_out();
+        let mut outcome = Outcome::default();
+        outcome.note(gpus.none_left_out());
+        return Ok(outcome);
     }
     let views: Vec<_> = VIEWS.iter().filter(|(word, _)| line.has(word)).collect();
     let only_changes = !views.is_empty() && views.iter().all(is_change);
-    let show = |links: &Links, out: &mut String| {
+    let show = |links: &Links, out: &mut Outcome| {
         if !only_changes && links.named().is_some_and(|link| link >= links.count) {
-            *out += "\t Invalid Link\n";
+            out.text += "\t Invalid Link\n";
             return Ok(());
         }
         views.iter().try_for_each(|(_, view)| match view {
             Look(act) | Change(act) => act(links, out),
-            Gone(warning) => Err(Error::deprecated(warning)),
+            Gone(warning) => Err(Error::deprecated(warning).into()),
         })
     };
-    links::list(&FAMILY, &gpus, line, changes, show, say).map(drop)
+    let (_, outcome) = links::list(&FAMILY, &gpus, line, changes, show, say)?;
+    Ok(outcome)
 }
 
 /// `-s`.
-fn status(links: &Links, out: &mut String) -> Result<(), Error> {
+fn status(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     match links.any_up(["retrieve NVLink information"; 2], out)? {
         true => speeds(links, out),
         false => Ok(()),
@@ -186,7 +182,7 @@ fn status(links: &Links, out: &mut String) -> Result<(), Error> {
 }
 
 /// `-c`.
-fn capabilities(links: &Links, out: &mut String) -> Result<(), Error> {
+fn capabilities(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     const NAMES: [&str; LINK_CAPABILITIES as usize] = [
         "P2P is supported",
         "Access to system memory supported",
@@ -200,28 +196,27 @@ fn capabilities(links: &Links, out: &mut String) -> Result<(), Error> {
         for (capability, name) in (0..).zip(NAMES) {
             let can = links.gpu.link_capability(link, capability);
             let can = can.map_err(failed(&what))?;
-            *out += &format!("\t Link {link}, {name}: {can}\n");
+            out.text += &format!("\t Link {link}, {name}: {can}\n");
         }
     }
     Ok(())
 }
 
 /// `-p`.
-fn remote_ids(links: &Links, out: &mut String) -> Result<(), Error> {
-    let mut unread = Ok(());
+fn remote_ids(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     for link in links.shown_up()? {
         match links.gpu.link_remote(link) {
-            Ok(remote) => *out += &links.line(link, &printable(&remote.bus_id)),
+            Ok(remote) => out.text += &links.line(link, &printable(&remote.bus_id)),
             Err(missing) => {
                 let failure = no_remote(&format!("link {link}"), missing);
-                if !failure.is_of_one_gpu() {
-                    return Err(failure);
+                if !links::is_of_one_gpu(&failure) {
+                    return Err(failure.into());
                 }
-                unread = both(unread, show_failure(&failure, out));
+                out.note(Err(failure));
             }
         }
     }
-    unread
+    Ok(())
 }
 
 /// NVML does not tell what is at the other end of a link.
@@ -231,7 +226,7 @@ fn no_remote(link: &str, missing: Missing) -> Error {
 }
 
 /// `-R`.
-fn remote_links(links: &Links, out: &mut String) -> Result<(), Error> {
+fn remote_links(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     let gpu = links.gpu;
     let index = gpu.index();
     let ids: Vec<_> = links
@@ -251,14 +246,14 @@ fn remote_links(links: &Links, out: &mut String) -> Result<(), Error> {
             Ok(id) => format!("Remote Device {}: Link {id}", printable(&remote.bus_id)),
             Err(missing) => missing.words().to_owned(),
         };
-        *out += &links.line(link, &text);
+        out.text += &links.line(link, &text);
     }
     Ok(())
 }
 
 /// `-cBridge`: nothing is said of a board with a bridge to its neighbour. GPUs
 /// on one base board have none, nor has one whose links lead to nothing.
-fn bridges(links: &Links, out: &mut String) -> Result<(), Error> {
+fn bridges(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     let bridged = || {
         if if_any(links.gpu.link_count(field::NVSWITCH_CONNECTED_LINK_COUNT))? > 0 {
             return Ok(false);
@@ -273,14 +268,16 @@ fn bridges(links: &Links, out: &mut String) -> Result<(), Error> {
     };
     match bridged() {
         Ok(true) => {}
-        Ok(false) => *out += "Not enough NVLinks\n",
-        Err(missing) => return Err(Error::uncounted("NVLinks", links.gpu.index(), missing)),
+        Ok(false) => out.text += "Not enough NVLinks\n",
+        Err(missing) => {
+            return Err(Error::uncounted("NVLinks", links.gpu.index(), missing).into());
+        }
     }
     Ok(())
 }
 
 /// `-info`.
-fn info(links: &Links, out: &mut String) -> Result<(), Error> {
+fn info(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     let encrypted = links.gpu.links_encrypted().map_err(|missing| {
         let words = missing.words();
         let message = format!(
@@ -288,6 +285,6 @@ fn info(links: &Links, out: &mut String) -> Result<(), Error> {
         );
         Error::unread(missing, message)
     })?;
-    *out += &format!("\t NVLink encryption: {}\n", enabled(encrypted));
+    out.text += &format!("\t NVLink encryption: {}\n", enabled(encrypted));
     Ok(())
 }

@@ -1,15 +1,14 @@
 //! `pci`: what the PCI links counted.
 
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Outcome, Status};
 use crate::nvml::{Driver, Gpu, Missing, Reading, field};
 
 use super::dry_run::{NOTHING_CHANGED, name};
-use super::present::{Present, both, failed, heading, of_each};
+use super::present::{Present, failed, heading, of_each};
 use crate::cli::Takes::Nothing;
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
-use crate::output;
-use crate::render::put;
+use crate::output::{self, Say};
 
 /// `pci`.
 #[rustfmt::skip]
@@ -58,61 +57,55 @@ const BYTES: &[(&str, u32)] = &[
 /// nvidia-smi shows so many lanes, whatever the link's width.
 const LANES: u32 = 13;
 
-fn pci(line: &Line) -> anyhow::Result<()> {
+fn pci(line: &Line) -> anyhow::Result<Status> {
     let dry_run = line.dry_run(&["clearErrorCounters"])?;
     let driver = begin::open()?;
     output::as_it_happens(|say| run(&driver, line, dry_run, say))
 }
 
-fn run(
-    driver: &Driver,
-    line: &Line,
-    dry_run: bool,
-    say: &mut dyn FnMut(&str),
-) -> Result<(), Error> {
+fn run(driver: &Driver, line: &Line, dry_run: bool, say: Say) -> Result<Outcome, Error> {
     let gpus = Present::named(driver, line)?;
     let changes = line.has("clearErrorCounters");
     if changes {
         // Nothing is cleared without one of the GPUs.
         gpus.none_left_out()?;
     }
-    let mut unread = Ok(());
-    for (text, told, cleared) in of_each(&gpus, changes, |gpu| of_gpu(gpu, line, dry_run)) {
-        say(&text);
-        unread = both(unread, told);
+    let mut left = Outcome::default();
+    for (part, cleared) in of_each(&gpus, changes, |gpu| of_gpu(gpu, line, dry_run)) {
+        say(&part.text);
+        left.fail(part.status);
         cleared?;
     }
     if dry_run {
         say(NOTHING_CHANGED);
     }
-    both(unread, gpus.none_left_out())
+    left.note(gpus.none_left_out());
+    Ok(left)
 }
 
-/// What is told of a GPU, what of it could not be read, and whether counters were cleared.
-fn of_gpu(gpu: &Gpu, line: &Line, dry_run: bool) -> (String, Result<(), Error>, Result<(), Error>) {
-    let mut out = heading(gpu).into_bytes();
-    let mut told = Ok(());
+/// The part of a GPU, and whether its counters were cleared.
+fn of_gpu(gpu: &Gpu, line: &Line, dry_run: bool) -> (Outcome, Result<(), Error>) {
+    let mut part = Outcome {
+        text: heading(gpu),
+        ..Outcome::default()
+    };
     if line.has("getErrorCounters") {
-        told = both(told, counters(gpu, ERRORS, &mut out));
-        row(LANE_ERROR, "", &mut out);
+        counters(gpu, ERRORS, &mut part);
+        part.text += &row(LANE_ERROR, "");
         for (lane, errors) in gpu.numbers(&lanes()).into_iter().enumerate() {
-            put(&mut out, &format!("\t lane {lane:>2}: {}\n", shown(errors)));
+            part.text += &format!("\t lane {lane:>2}: {}\n", shown(errors));
         }
     }
     if line.has("getCounters") {
-        told = both(told, counters(gpu, BYTES, &mut out));
+        counters(gpu, BYTES, &mut part);
     }
-    let cleared = match line.has("clearErrorCounters") {
-        true if dry_run => {
-            let would = format!("Would clear all error counters for GPU {}.\n", name(gpu));
-            put(&mut out, &would);
-            Ok(())
-        }
-        true => clear(gpu, &mut out),
-        false => Ok(()),
-    };
-    let text = String::from_utf8_lossy(&out).into_owned();
-    (text, told, cleared)
+    let mut cleared = Ok(());
+    if dry_run {
+        part.text += &format!("Would clear all error counters for GPU {}.\n", name(gpu));
+    } else if line.has("clearErrorCounters") {
+        cleared = clear(gpu, &mut part.text);
+    }
+    (part, cleared)
 }
 
 fn lanes() -> Vec<(u32, u32)> {
@@ -123,7 +116,7 @@ fn lanes() -> Vec<(u32, u32)> {
 
 /// `-cErrCnt`. A lane beside the first that is not supported is one that the
 /// link does not have.
-fn clear(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
+fn clear(gpu: &Gpu, out: &mut String) -> Result<(), Error> {
     let mut ids: Vec<(u32, u32)> = ERRORS.iter().map(|&(_, id)| (id, 0)).collect();
     ids.extend(lanes());
     let cleared = gpu.clear_numbers(&ids);
@@ -139,14 +132,14 @@ fn clear(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
     let mut first = None;
     for (label, missing) in labels.zip(outcomes) {
         if let Some(missing) = missing {
-            row(label, "fail to clear", out);
+            *out += &row(label, "fail to clear");
             first.get_or_insert(missing);
         }
     }
     match first {
         Some(missing) => Err(Error::unread(missing, "")),
         None => {
-            put(out, "Successfully cleared all error counters\n");
+            *out += "Successfully cleared all error counters\n";
             Ok(())
         }
     }
@@ -154,22 +147,20 @@ fn clear(gpu: &Gpu, out: &mut Vec<u8>) -> Result<(), Error> {
 
 /// A row for each counter, which tells of what failed; where NVML answers for none,
 /// so does the status.
-fn counters(gpu: &Gpu, rows: &[(&str, u32)], out: &mut Vec<u8>) -> Result<(), Error> {
+fn counters(gpu: &Gpu, rows: &[(&str, u32)], part: &mut Outcome) {
     let ids: Vec<(u32, u32)> = rows.iter().map(|&(_, id)| (id, 0)).collect();
     let values = gpu.numbers_or_none(&ids);
-    let failure = values.as_ref().err().copied();
+    if let Err(missing) = values {
+        part.fail(missing.into());
+    }
     let values = values.unwrap_or_else(|missing| vec![Err(missing); rows.len()]);
     for ((label, _), value) in rows.iter().zip(values) {
-        row(label, &shown(value), out);
-    }
-    match failure {
-        None => Ok(()),
-        Some(missing) => Err(Error::told(missing.into())),
+        part.text += &row(label, &shown(value));
     }
 }
 
-fn row(label: &str, value: &str, out: &mut Vec<u8>) {
-    put(out, &format!("    {:<25}{value}\n", format!("{label}:")));
+fn row(label: &str, value: &str) -> String {
+    format!("    {:<25}{value}\n", format!("{label}:"))
 }
 
 fn shown(value: Reading<i64>) -> String {

@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::dmon::shown;
 use super::repeat::repeat;
-use super::watching::{COUNT, FILE, OPTIONS, pace};
+use super::watching::{COUNT, FILE, OPTIONS, pace, refuse};
 use crate::cli::Takes::Text;
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each};
 use crate::output::Output;
@@ -41,8 +41,11 @@ pub static PMON: Subcommand = Subcommand {
 const LONGEST_DELAY: i32 = 10;
 
 /// Watches the processes.
-fn pmon(line: &Line) -> anyhow::Result<()> {
-    let pace = pace(line, &PMON, LONGEST_DELAY)?;
+fn pmon(line: &Line) -> anyhow::Result<Status> {
+    let pace = match pace(line, LONGEST_DELAY) {
+        Ok(pace) => pace,
+        Err(complaint) => return refuse(&PMON, &complaint),
+    };
     let file = line.text("filename").map(Path::new);
     let driver = begin::open()?;
     let mut output = Output::open(file, Error::watch_file)?;
@@ -105,11 +108,8 @@ fn pmon(line: &Line) -> anyhow::Result<()> {
             since = began;
         },
     )?;
-    begin::all_answer(&gpus)?;
-    match unlisted {
-        None => Ok(()),
-        Some(missing) => Err(Error::told(missing.into()).into()),
-    }
+    let listed = unlisted.map_or(Status::Success, Status::from);
+    Ok(begin::all_answer(&gpus).and(listed))
 }
 
 /// Since when a sample tells what processes did: since the last one, unless the

@@ -8,13 +8,11 @@ use crate::commands::dry_run::{NOTHING_CHANGED, index_and_bus_id, unread};
 use crate::commands::modify::Named;
 use crate::error::{Error, Status};
 use crate::nvml::{Gpu, Missing, Reading, is_root};
+use crate::output::Say;
 
 fn one_at_a_time() -> Error {
     Error::refused("Only one of these options can be used at a time.\n")
 }
-
-/// Tells what is done when it is done.
-pub type Say<'s> = &'s mut dyn FnMut(&str);
 
 /// A change to each GPU in turn.
 struct Change<'c> {

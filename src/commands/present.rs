@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use crate::cli::Line;
 use crate::commands::begin;
-use crate::error::{Error, Status};
+use crate::error::{Error, Outcome, Status};
 use crate::nvml::{Driver, Gpu, Missing, Reading, each};
 use crate::value::printable;
 
@@ -50,15 +50,6 @@ impl<'d> Deref for Present<'d> {
     }
 }
 
-/// What two GPUs, or kinds of GPUs, came to: every failure is told, and the first
-/// one's status counts.
-pub fn both(first: Result<(), Error>, second: Result<(), Error>) -> Result<(), Error> {
-    match (first, second) {
-        (Err(first), Err(second)) => Err(second.after(&first.to_string()).with(first.status())),
-        (first, second) => first.and(second),
-    }
-}
-
 /// What a question to NVML failed at, followed by why.
 pub fn failed(what: &str) -> impl Fn(Missing) -> Error + Copy {
     move |missing| Error::unread(missing, format!("{what}: {}\n", missing.words()))
@@ -72,7 +63,9 @@ pub fn there(gpu: &Gpu) -> Result<(), Error> {
 
 /// Refuses to do without one of the GPUs; each that is not there is told of.
 pub fn all_there(gpus: &[Gpu]) -> Result<(), Error> {
-    gpus.iter().map(there).fold(Ok(()), both)
+    let mut outcome = Outcome::default();
+    gpus.iter().for_each(|gpu| outcome.note(there(gpu)));
+    outcome.into_result()
 }
 
 /// What is asked of each GPU, in their order: of all of them at once, so that each
@@ -126,7 +119,6 @@ pub fn heading(gpu: &Gpu) -> String {
 }
 
 /// The status of a GPU that does not tell its name, in which nvidia-smi ends.
-pub fn named(gpu: &Gpu) -> Result<(), Error> {
-    let name = gpu.name().map(drop);
-    name.map_err(|missing| Error::told(missing.into()))
+pub fn named(gpu: &Gpu) -> Status {
+    gpu.name().map_or_else(Status::from, |_| Status::Success)
 }

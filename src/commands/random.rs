@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use std::ffi::OsString;
 
-use super::{SUBCOMMANDS, dmon, pmon, sessions, watching};
+use super::{SUBCOMMANDS, sessions, watching};
 use crate::cli::{self, Command, Line, Opt, Request, Takes, all_options};
 use crate::error::Error;
 
@@ -46,8 +46,8 @@ fn read(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
 /// What a subcommand makes of its line.
 fn read_subcommand(name: &str, line: &Line) -> Result<(), Error> {
     match name {
-        "dmon" => watching::pace(line, &dmon::DMON, 600).map(drop),
-        "pmon" => watching::pace(line, &pmon::PMON, 10).map(drop),
+        "dmon" => watching::pace(line, 600).map(drop).map_err(Error::refused),
+        "pmon" => watching::pace(line, 10).map(drop).map_err(Error::refused),
         "encodersessions" | "fbcsessions" => sessions::every(line).map(drop),
         _ => Ok(()),
     }

@@ -4,7 +4,7 @@
 use crate::cli::Takes::{Long, Nothing, Text};
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Status};
 
 /// `clocks`.
 #[rustfmt::skip]
@@ -76,7 +76,7 @@ pub static POWER_HINT: Subcommand = Subcommand {
 };
 
 /// Refuses what a line asks for; without the driver or the GPUs, those come first.
-fn refuse(line: &Line, what: &str) -> anyhow::Result<()> {
+fn refuse(line: &Line, what: &str) -> anyhow::Result<Status> {
     let driver = begin::open()?;
     begin::select(&driver, line.text("id"))?;
     Err(Error::out_of_reach(what).into())

@@ -7,7 +7,7 @@ use crate::cli::Takes::MaybeAny;
 use crate::cli::number::signed;
 use crate::cli::{ID, Line, Needs, Opt, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::facts::Context;
 use crate::nvml::{Gpu, Missing, Reading, each};
 use crate::output::Output;
@@ -47,12 +47,12 @@ const LOOP: Opt = opt(
 );
 
 /// Watches the video encoding sessions.
-fn encoder(line: &Line) -> anyhow::Result<()> {
+fn encoder(line: &Line) -> anyhow::Result<Status> {
     watch(line, watch::ENCODER, |gpu| gpu.encoder_sessions())
 }
 
 /// Watches the frame buffer capture sessions.
-fn capture(line: &Line) -> anyhow::Result<()> {
+fn capture(line: &Line) -> anyhow::Result<Status> {
     watch(line, watch::CAPTURE, |gpu| gpu.capture_sessions())
 }
 
@@ -71,7 +71,7 @@ fn watch<T: Send>(
     line: &Line,
     columns: &[Column<T>],
     sessions: fn(&Gpu) -> Reading<Vec<T>>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Status> {
     let driver = begin::open()?;
     let mut gpus = begin::select(&driver, line.text("id"))?;
     let pace = Pace {
@@ -123,5 +123,5 @@ fn watch<T: Send>(
             }
         },
     )?;
-    Ok(())
+    Ok(Status::Success)
 }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 
 use crate::commands::begin;
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::host::sysfs::{Level, Place, Sysfs};
 use crate::nvml::{Driver, Gpu, Missing, P2pCapability, Reading, each, field, if_any};
 use crate::render::matrix::{Affinity, Kind, Matrix, Row, matrix, peers, ranges};
@@ -55,7 +55,7 @@ const FOR_ONE: &[(&str, &str)] = &[
     ("gpu-numa-id", "GPU NUMA ID command"),
 ];
 
-fn topo(line: &Line) -> anyhow::Result<()> {
+fn topo(line: &Line) -> anyhow::Result<Status> {
     let driver = begin::open()?;
     output::answer(|out| run(&driver, line, out))
 }

@@ -3,7 +3,7 @@
 use super::begin;
 use crate::cli::Takes::{Long, Nothing, Text};
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
-use crate::error::Error;
+use crate::error::{Error, Status};
 use crate::nvml::Gpu;
 use crate::output::Output;
 
@@ -38,12 +38,12 @@ pub static VGPU: Subcommand = Subcommand {
 /// Inventory tools look for this sentence.
 const NO_HOST: &str = "No supported devices in vGPU mode\n";
 
-fn vgpu(line: &Line) -> anyhow::Result<()> {
+fn vgpu(line: &Line) -> anyhow::Result<Status> {
     let driver = begin::open()?;
     let gpus = begin::select(&driver, line.text("id"))?;
     if gpus.iter().any(Gpu::hosts_vgpus) {
         return Err(Error::not_built("vgpu on hosts of vGPUs").into());
     }
     Output::stdout()?.write(NO_HOST.as_bytes())?;
-    Ok(())
+    Ok(Status::Success)
 }

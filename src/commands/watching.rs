@@ -6,8 +6,9 @@ use super::repeat::Pace;
 use crate::cli::Takes::Text;
 use crate::cli::number::{nearest, signed};
 use crate::cli::{Line, Opt, Subcommand, opt};
-use crate::error::{Error, Status};
+use crate::error::Status;
 use crate::help;
+use crate::output::Output;
 
 /// `-c`.
 pub const COUNT: Opt = opt("-c --count", Text, "N", "Take N samples, then end");
@@ -26,21 +27,17 @@ pub const FILE: Opt = opt(
     "Write to FILE instead of the terminal",
 );
 
-/// What `-d` and `-c` say; the delay is `longest` at most, seconds.
-pub fn pace(line: &Line, of: &Subcommand, longest: i32) -> Result<Pace, Error> {
+/// What `-d` and `-c` say, or what is wrong with it; the delay is `longest` at most,
+/// seconds.
+pub fn pace(line: &Line, longest: i32) -> Result<Pace, String> {
     let delay = line.text("delay").map_or(Some(1), signed);
-    let delay = delay
-        .filter(|delay| (1..=longest).contains(delay))
-        .ok_or_else(|| {
-            let complaint = format!(
-                "Collection delay/interval should be between 1 second and {longest} seconds\n"
-            );
-            refused(of, &complaint)
-        })?;
+    let delay = delay.filter(|delay| (1..=longest).contains(delay));
+    let delay = delay.ok_or_else(|| {
+        format!("Collection delay/interval should be between 1 second and {longest} seconds\n")
+    })?;
     let count = match line.text("count").map(nearest) {
         Some(None | Some(0)) => {
-            let complaint = "Invalid value for number of samples to be displayed\n";
-            return Err(refused(of, complaint));
+            return Err("Invalid value for number of samples to be displayed\n".to_owned());
         }
         // Less than none is no end, nor is more than anybody waits for.
         None | Some(Some(i32::MAX)) => None,
@@ -52,8 +49,9 @@ pub fn pace(line: &Line, of: &Subcommand, longest: i32) -> Result<Pace, Error> {
     })
 }
 
-/// What is wrong with a line above the options; nvidia-smi ends with status 0 all
-/// the same.
-pub fn refused(of: &Subcommand, complaint: &str) -> Error {
-    Error::new(Status::Success, help::below(complaint, of))
+/// Says what is wrong with a line, above the options; nvidia-smi ends with status 0
+/// all the same.
+pub fn refuse(of: &Subcommand, complaint: &str) -> anyhow::Result<Status> {
+    Output::stdout()?.write(help::below(complaint, of).as_bytes())?;
+    Ok(Status::Success)
 }

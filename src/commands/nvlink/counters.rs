@@ -2,9 +2,9 @@
 
 use crate::cli::Line;
 use crate::commands::dry_run::name;
-use crate::commands::links::{Links, NO_FIELD, Row, count};
+use crate::commands::links::{Links, NO_FIELD, Row, Stop, count};
 use crate::commands::present::failed;
-use crate::error::{Error, Status};
+use crate::error::{Error, Outcome};
 use crate::nvml::{Gpu, Missing, Reading, field, if_any};
 
 use super::modes::{BLACKWELL, no_device_type};
@@ -52,7 +52,7 @@ const LAST_COUNTERS: &[Row] = &[
 const NVLINK_ERRORS: [&str; 2] = ["retrieve NVLink errors"; 2];
 
 /// `-e`.
-pub fn errors(links: &Links, out: &mut String) -> Result<(), Error> {
+pub fn errors(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     if !links.any_up(NVLINK_ERRORS, out)? {
         return Ok(());
     }
@@ -89,21 +89,22 @@ fn is_blackwell(gpu: &Gpu) -> Result<bool, Error> {
 
 /// `-ec`: NVML has no public question for lanes, and newer GPUs have none at all.
 /// Either ends the answer, the latter without a failure.
-pub fn lane_errors(links: &Links, out: &mut String) -> Result<(), Error> {
+pub fn lane_errors(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     if is_blackwell(links.gpu)? {
-        return Err(Error::new(Status::Success, "Device not supported\n"));
+        out.text += "Device not supported\n";
+        return Err(Stop::End);
     }
     if !links.any_up(NVLINK_ERRORS, out)? {
         return Ok(());
     }
     links.shown_up()?.first().map_or(Ok(()), |link| {
         let what = format!("NVML: Unable to retrieve NvLink ECC error counter for link {link}");
-        Err(failed(&what)(Missing::NotSupported))
+        Err(failed(&what)(Missing::NotSupported).into())
     })
 }
 
 /// `-re`: link by link, up to the first failure.
-pub fn reset_errors(links: &Links, out: &mut String) -> Result<(), Error> {
+pub fn reset_errors(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     for link in links.shown() {
         let done = if !links.state(link)? {
             "skipping error counter reset on inactive link".to_owned()
@@ -115,7 +116,7 @@ pub fn reset_errors(links: &Links, out: &mut String) -> Result<(), Error> {
             links.gpu.reset_link_errors(link).map_err(failed(&what))?;
             "error counters reset".to_owned()
         };
-        *out += &links.line(link, &done);
+        out.text += &links.line(link, &done);
     }
     Ok(())
 }
@@ -155,7 +156,7 @@ pub fn traffic(line: &Line) -> Result<Vec<Row<'static>>, Error> {
 }
 
 /// `-gt`.
-pub fn throughput(links: &Links, out: &mut String) -> Result<(), Error> {
+pub fn throughput(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     let rows = traffic(links.line)?;
     links.rows(links.shown_up()?, &rows, "", out);
     Ok(())

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use crate::cli::Line;
 use crate::commands::dry_run::{by_root, name, would_change};
-use crate::commands::links::{Links, Row, count, state};
+use crate::commands::links::{Links, Row, Stop, count, state};
 use crate::commands::present::failed;
-use crate::error::Error;
+use crate::error::{Error, Outcome};
 use crate::nvml::{Driver, Missing, Reading, field};
 
 /// In the numbers of `nvmlDeviceGetArchitecture`.
@@ -27,7 +27,7 @@ pub fn no_device_type(missing: Missing) -> Error {
 }
 
 /// `-gLowPwrInfo`, of `nvmlDeviceGetFieldValues`.
-pub fn low_power(links: &Links, out: &mut String) -> Result<(), Error> {
+pub fn low_power(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     let no_info = |missing: Missing| {
         let words = missing.words();
         format!("NVML: Unable to retrieve NvLink low power info {words}\n")
@@ -41,12 +41,13 @@ pub fn low_power(links: &Links, out: &mut String) -> Result<(), Error> {
     let limits = Limits::of(links);
     match (limits.unit, limits.least, limits.most) {
         (Ok(unit), Ok(least), Ok(most)) => {
-            *out += &format!("\t Low Power Threshold are in units of {unit} us\n");
-            *out += &format!("\t Range of Low Power Threshold values are {least} to {most}\n\n");
+            out.text += &format!("\t Low Power Threshold are in units of {unit} us\n");
+            out.text +=
+                &format!("\t Range of Low Power Threshold values are {least} to {most}\n\n");
         }
         (Err(missing), ..) | (_, Err(missing), _) | (.., Err(missing)) => {
-            *out += &no_info(missing);
-            *out += "\n";
+            out.text += &no_info(missing);
+            out.text += "\n";
         }
     }
     let mode = state(["High Speed State", "Low Power State"]);
@@ -89,7 +90,7 @@ pub fn threshold(line: &Line) -> Result<Threshold<'_>, Error> {
 }
 
 /// `-sLowPwrThres`: so many units, or `default`.
-pub fn set_low_power(links: &Links, out: &mut String) -> Result<(), Error> {
+pub fn set_low_power(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
     from(HOPPER, links, no_device_type)?;
     let limits = Limits::of(links);
     let dry_run = links.line.has("dry-run");
@@ -118,7 +119,7 @@ pub fn set_low_power(links: &Links, out: &mut String) -> Result<(), Error> {
         Ok(time) => format!("{time} us"),
         Err(_) => format!("{units} units"),
     });
-    *out += &match (dry_run, wanted) {
+    out.text += &match (dry_run, wanted) {
         (true, wanted) => {
             let wanted = wanted.as_deref().unwrap_or("the default");
             let name = name(links.gpu);
@@ -186,7 +187,7 @@ impl Limits {
 
 /// `-gLWidth`: NVML has no public question for the width, and nvidia-smi does
 /// not ask boards before Blackwell.
-pub fn width(links: &Links, _: &mut String) -> Result<(), Error> {
+pub fn width(links: &Links, _: &mut Outcome) -> Result<(), Stop> {
     let no_width = |missing: Missing| {
         let words = missing.words();
         let message = format!(
@@ -195,13 +196,13 @@ pub fn width(links: &Links, _: &mut String) -> Result<(), Error> {
         Error::unread(missing, message)
     };
     from(BLACKWELL, links, no_width)?;
-    Err(no_width(Missing::NotSupported))
+    Err(no_width(Missing::NotSupported).into())
 }
 
 /// `-sLWidth`, likewise.
-pub fn set_width(links: &Links, _: &mut String) -> Result<(), Error> {
+pub fn set_width(links: &Links, _: &mut Outcome) -> Result<(), Stop> {
     from(BLACKWELL, links, no_device_type)?;
-    Err(Error::out_of_reach("the width of NVLinks"))
+    Err(Error::out_of_reach("the width of NVLinks").into())
 }
 
 /// The modes of `-gBwMode` and `-sBwMode`, by NVML's number.

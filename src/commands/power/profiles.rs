@@ -1,6 +1,6 @@
 //! `power-profiles`: settings made for a kind of work.
 
-use super::{Change, Say, end, failed, list, one_at_a_time};
+use super::{Change, end, failed, list, one_at_a_time};
 use crate::cli::Takes::{MaybeAny, Nothing, Text};
 use crate::cli::number::uint;
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
@@ -10,7 +10,7 @@ use crate::commands::present::there;
 use crate::error::{Error, Status};
 use crate::facts::words::power_profile;
 use crate::nvml::{Gpu, HIGHEST_PROFILE, Missing, Reading, profiles_of};
-use crate::output;
+use crate::output::{self, Say};
 
 /// `power-profiles`.
 #[rustfmt::skip]
@@ -46,7 +46,7 @@ enum Profiles {
 
 const UNSUPPORTED: &str = "Workload Power Profiles feature is not supported on this device.\n";
 
-fn power_profiles(line: &Line) -> anyhow::Result<()> {
+fn power_profiles(line: &Line) -> anyhow::Result<Status> {
     let dry_run = line.dry_run(&["set-requested", "clear-requested"])?;
     let asked = read(line)?;
     let driver = begin::open()?;

@@ -1,6 +1,6 @@
 //! `power-smoothing`: settings of what keeps the draw from jumping.
 
-use super::{Change, Say, end, failed, one_at_a_time};
+use super::{Change, end, failed, one_at_a_time};
 use crate::cli::Takes::{Nothing, Text};
 use crate::cli::number::uint;
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
@@ -9,7 +9,7 @@ use crate::commands::modify::{Named, named};
 use crate::error::{Error, Status};
 use crate::facts::smoothing::{percent, plain, rate};
 use crate::nvml::{FieldNumber, Gpu, Missing, Reading};
-use crate::output;
+use crate::output::{self, Say};
 use crate::render::spelt;
 use crate::value::Unit;
 
@@ -113,7 +113,7 @@ const UNSUPPORTED: &str = "Power Smoothing is not supported on this device.\n";
 /// The option that sets a share.
 const PERCENT: &str = "percent-tmp-floor";
 
-fn power_smoothing(line: &Line) -> anyhow::Result<()> {
+fn power_smoothing(line: &Line) -> anyhow::Result<Status> {
     let mut changes = vec!["state", "set-preset-profile", "profile"];
     changes.extend(PARAMETERS.iter().map(|known| known.word));
     let dry_run = line.dry_run(&changes)?;
@@ -299,7 +299,10 @@ fn definitions(gpus: &[Named], say: Say) -> Result<(), Error> {
         match gpu.field_number(PROFILES, 0) {
             Ok(_) => {}
             // As the real one ends.
-            Err(Missing::NotSupported) => return Err(Error::new(Status::Success, UNSUPPORTED)),
+            Err(Missing::NotSupported) => {
+                say(UNSUPPORTED);
+                return Ok(());
+            }
             Err(missing) => return Err(unread(missing)),
         }
         let mut text = String::new();
