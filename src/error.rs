@@ -1,13 +1,8 @@
 //! What nvsmi says when it cannot answer, and the exit status it says it with.
 
-use std::ffi::OsStr;
 use std::fmt;
-use std::path::Path;
-use std::time::Duration;
 
-use signal_hook::low_level::signal_name;
-
-use crate::nvml::{Gpu, Missing, OpenError, Stuck, Unanswered};
+use crate::nvml::{Gpu, Missing, OpenError};
 use crate::value::printable;
 
 /// The exit statuses of nvidia-smi; scripts tell failures apart by them.
@@ -149,7 +144,10 @@ impl Error {
                 installed and running.\n\n"
                 .to_owned(),
             _ => {
-                let mut message = format!("Failed to initialize NVML: {}\n", summary(missing));
+                let mut message = format!(
+                    "Failed to initialize NVML: {}\n",
+                    missing.words_or_not_available()
+                );
                 if let (Status::LibraryMismatch, Some(version)) = (status, library_version) {
                     message += &format!("NVML library version: {}\n", printable(version));
                 }
@@ -193,63 +191,6 @@ impl Error {
         Self::new(Status::Other, message)
     }
 
-    /// A `--timeout`, or what stands for it, that is no time.
-    pub fn timeout(name: &str, value: &OsStr) -> Self {
-        let value = value.display();
-        Self::refused(format!(
-            "Provided {name} value \"{value}\" is not a number of seconds greater than 0.\n"
-        ))
-    }
-
-    /// Questions that NVML did not answer within `--timeout`; told on stderr,
-    /// beside the answer.
-    pub fn stuck(stuck: &[Stuck], limit: Duration) -> Self {
-        let mut message = String::new();
-        for question in stuck {
-            let who = match question.gpu {
-                Some(index) => format!("GPU {index}"),
-                None => "The driver".to_owned(),
-            };
-            let (function, limit) = (&question.function, limit.as_secs_f64());
-            message += &format!("{who} did not answer {function} within {limit} s.\n");
-        }
-        if stuck.iter().any(Stuck::changes) {
-            message += "The change that was asked for may have been made or not, or may yet be.\n";
-        }
-        message += KERNEL_LOG;
-        Self::new(Status::TimedOut, message)
-    }
-
-    /// With `--timeout`, the process that asks NVML has shown no sign of life for so
-    /// long: all its threads wait in the kernel. For stderr.
-    pub fn silent(silence: Duration) -> Self {
-        let silence = silence.as_secs_f64();
-        let message = format!(
-            "The process that asks NVML has stood still for {silence} s. {CHANGE}\n{KERNEL_LOG}"
-        );
-        Self::new(Status::TimedOut, message)
-    }
-
-    /// With `--timeout`, a signal ended the process that asks NVML. For stderr.
-    pub fn killed(signal: i32) -> Self {
-        use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
-        let crashes = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP];
-        let how = if crashes.contains(&signal) {
-            "crashed"
-        } else {
-            "was killed"
-        };
-        let name = signal_name(signal).unwrap_or("signal");
-        let message = format!("The process that asks NVML {how} ({name}, {signal}). {CHANGE}\n");
-        Self::new(Status::Other, message)
-    }
-
-    /// With `--timeout`, NVML ended the process that asks it. For stderr.
-    pub fn ended() -> Self {
-        let message = format!("NVML ended the process that asks it. {CHANGE}\n");
-        Self::new(Status::Other, message)
-    }
-
     /// A GPU that is to be changed, or that `-i` of a subcommand names, has no handle.
     pub fn no_handle(gpu: &Gpu, missing: Missing) -> Self {
         let (gpu, advice) = (name(gpu), advice(missing));
@@ -264,16 +205,6 @@ impl Error {
         Self::unread(missing, message)
     }
 
-    /// No GPU has C2C links.
-    pub fn no_c2c() -> Self {
-        Self::new(Status::NotSupported, "No Devices support C2C.\n")
-    }
-
-    /// What nvidia-smi had once and no longer does.
-    pub fn deprecated(message: &str) -> Self {
-        Self::new(Status::NotSupported, message)
-    }
-
     /// A question of a subcommand that NVML did not answer.
     pub fn unread(missing: Missing, message: impl Into<String>) -> Self {
         Self {
@@ -282,45 +213,10 @@ impl Error {
         }
     }
 
-    /// `nvmlDeviceGetCount_v2` failed under a list (`-L`).
-    pub fn list_count(missing: Missing) -> Self {
-        let words = summary(missing);
-        let message = format!("Unable to determine the number of available GPUs: {words}\n");
-        Self::new(missing.into(), message)
-    }
-
     /// `nvmlDeviceGetCount_v2` failed under anything else; nvidia-smi ends
     /// this line without a newline.
     pub fn count(missing: Missing) -> Self {
         Self::new(missing.into(), "Unable to determine the number of GPUs")
-    }
-
-    /// The excluded GPUs cannot be counted (`-B`).
-    pub fn excluded_count(missing: Missing) -> Self {
-        let words = missing.words();
-        let message = format!("Unable to determine the number of excluded GPUs: {words}\n");
-        Self::new(missing.into(), message)
-    }
-
-    /// An excluded GPU cannot be described (`-B`).
-    pub fn excluded_gpu(index: u32, missing: Missing) -> Self {
-        let words = missing.words();
-        let message = format!("Unable to get excluded device info for index {index}: {words}\n");
-        Self::new(missing.into(), message)
-    }
-
-    /// A GPU has no handle, under a list (`-L`).
-    pub fn list_handle(gpu: &Gpu, missing: Missing) -> Self {
-        let (gpu, advice) = (name(gpu), advice(missing));
-        let message = format!("Unable to determine the device handle for gpu {gpu}: {advice}\n");
-        Self::new(missing.into(), message)
-    }
-
-    /// A GPU does not tell its name, under a list (`-L`).
-    pub fn list_name(gpu: &Gpu, missing: Missing) -> Self {
-        let (gpu, words) = (name(gpu), summary(missing));
-        let message = format!("Unable to determine the product name for gpu {gpu}: {words}\n");
-        Self::new(missing.into(), message)
     }
 
     /// A GPU that is to be changed does not tell where it is.
@@ -330,121 +226,10 @@ impl Error {
         Self::new(missing.into(), message)
     }
 
-    /// The MIG devices of a GPU cannot be read, under a list (`-L`).
-    pub fn list_mig(index: u32, missing: Missing) -> Self {
-        let words = summary(missing);
-        let message = format!("Unable to determine the MIG devices of gpu {index}: {words}\n");
-        Self::new(missing.into(), message)
-    }
-
-    /// `-i` names a GPU that none of those that answer is, and one does not answer.
-    pub fn unanswered(gpu: &Unanswered) -> Self {
-        let what = match gpu.missing {
-            missing if gpu.no_handle => advice(missing),
-            Missing::INVALID_ARGUMENT => {
-                "Invalid PCI bus id format. Try format [domain:]bus:device.function E.g. 0:2:0.0"
-            }
-            missing => summary(missing),
-        };
-        let name = printable(&gpu.name);
-        Self::new(Status::Other, format!("Problem with GPU {name}: {what}\n"))
-    }
-
-    /// There are no GPUs, or none of those that `-i` names.
-    pub fn no_devices() -> Self {
-        Self::new(Status::NotFound, "No devices were found\n")
-    }
-
-    /// `-i` names nothing at all; nvidia-smi ends this line without a newline.
-    pub fn empty_ids() -> Self {
-        Self::new(
-            Status::Other,
-            "Failed to parse device string on command line",
-        )
-    }
-
-    /// The file of `-f` cannot be written to.
-    pub fn log_file(path: &Path) -> Self {
-        let message = format!("Failed to create the log file {}\n\n", path.display());
-        Self::new(Status::Other, message)
-    }
-
-    /// The file of `-f` cannot be written to, as the `--query-*` options put it.
-    pub fn query_file(path: &Path) -> Self {
-        let message = format!("Failed to create log file {}\n\n", path.display());
-        Self::new(Status::Other, message)
-    }
-
-    /// A name in a `--query-*` list that is no field.
-    pub fn unknown_field(name: &str) -> Self {
-        let message = format!("Field \"{name}\" is not a valid field to query.\n\n");
-        Self::new(Status::InvalidArgument, message)
-    }
-
-    /// `nvmlUnitGetCount` failed under the units' report.
-    pub fn units(missing: Missing) -> Self {
-        let words = missing.words_or_not_available();
-        let message = format!("Unable to determine number of available units: {words}\n");
-        Self::new(missing.into(), message)
-    }
-
-    /// `-i` of the units' report is no number; nvidia-smi's units have one each.
-    pub fn unit_id(id: &str) -> Self {
-        Self::new(
-            Status::InvalidArgument,
-            format!("Invalid format for Unit index id: {id}\n"),
-        )
-    }
-
-    /// There is no such unit.
-    pub fn no_unit(index: u32) -> Self {
-        Self::new(
-            Status::InvalidArgument,
-            format!("Specified unit index {index} is not valid\n"),
-        )
-    }
-
     /// `dmon` or `pmon` cannot begin. The blank before the newline is nvidia-smi's.
-    fn watch(reason: &str) -> Self {
+    pub fn watch(reason: &str) -> Self {
         let message = format!("{reason}Failed to process command line \n\n");
         Self::new(Status::Other, message)
-    }
-
-    /// A letter of `-s` that chooses no columns, or no letter.
-    pub fn no_metric() -> Self {
-        Self::watch("Failed to find any metric to display\n")
-    }
-
-    /// A letter of `-o` that is none.
-    pub fn watch_options() -> Self {
-        Self::watch("Error in parsing options\n")
-    }
-
-    /// A word of `dmon --format` that is none, or no word.
-    pub fn watch_format(word: Option<&str>) -> Self {
-        let word = word.map(|word| format!("{word} is not a recognized format option\n"));
-        Self::watch(&format!(
-            "{}Error parsing format options\n",
-            word.unwrap_or_default()
-        ))
-    }
-
-    /// A list of performance metrics with something wrong in it.
-    pub fn gpm_metric(reason: &str) -> Self {
-        Self::watch(&format!("{reason}\nCould not parse GPM metrics\n"))
-    }
-
-    /// The file of `dmon -f` or `pmon -f` cannot be written to.
-    pub fn watch_file(_: &Path) -> Self {
-        Self::watch("")
-    }
-
-    /// An interval of `encodersessions` or `fbcsessions` that is none.
-    pub fn sessions_loop() -> Self {
-        Self::new(
-            Status::InvalidArgument,
-            "Provided [-l(sec) | --loop(sec)=] value is incorrect. Loop frequency must be between 1 and 10.\n\n",
-        )
     }
 
     /// A GPU does not tell its architecture, nor so what it can do.
@@ -453,54 +238,21 @@ impl Error {
         let message = format!("NVML: Unable to get architecture: {words}\n");
         Self::new(missing.into(), message)
     }
-
-    /// A GPU does not tell whether its performance counters stream (`display`),
-    /// or does not change that (`set`).
-    pub fn gpm_streaming(verb: &str, missing: Missing) -> Self {
-        let words = missing.words();
-        let message =
-            format!("Failed to {verb} GPU performance monitoring stream state: {words}\n");
-        Self::new(missing.into(), message)
-    }
-
-    /// A name in the list of `-d` that is no section.
-    pub fn unknown_section() -> Self {
-        Self::new(
-            Status::InvalidArgument,
-            "Failed to parse --display/-d flags\n",
-        )
-    }
 }
-
-/// What nobody knows where the process that asks NVML was given up.
-const CHANGE: &str = "A change that was asked for may have been made or not.";
 
 /// A GPU in nvidia-smi's messages about handles: its short bus id, or its index
 /// where that is not known.
-fn name(gpu: &Gpu) -> String {
+pub fn name(gpu: &Gpu) -> String {
     printable(&gpu.short_name()).into_owned()
-}
-
-/// Where to look when NVML does not come back.
-const KERNEL_LOG: &str =
-    "The kernel log may say why: look for lines with Xid or NVRM, dmesg | grep -E 'Xid|NVRM'.\n";
-
-/// The words for a code where nvidia-smi starts: it calls "not supported"
-/// `N/A` there.
-fn summary(missing: Missing) -> &'static str {
-    match missing {
-        Missing::NotSupported => "N/A",
-        other => other.words(),
-    }
 }
 
 /// What is said of a GPU that has no handle; health checks look for the first of
 /// these texts. nvidia-smi ends it with two newlines.
-fn advice(missing: Missing) -> &'static str {
+pub fn advice(missing: Missing) -> &'static str {
     match missing {
         Missing::GPU_IS_LOST => "GPU is lost.  Reboot the system to recover this GPU\n\n",
         Missing::RESET_REQUIRED => "A GPU reset must occur before this GPU can be used again.\n\n",
-        other => summary(other),
+        other => other.words_or_not_available(),
     }
 }
 

@@ -68,11 +68,7 @@ fn answer() -> u8 {
         Err(failure) => report(&failure),
     };
     match (nvml::stuck(), limit) {
-        (stuck, Some(limit)) if !stuck.is_empty() => {
-            let error = Error::stuck(&stuck, limit);
-            output::note(&error.to_string());
-            overseer::abandon(error.status() as u8)
-        }
+        (stuck, Some(limit)) if !stuck.is_empty() => overseer::abandon(&stuck, limit),
         _ => status,
     }
 }

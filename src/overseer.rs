@@ -15,9 +15,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::SIGCHLD;
+use signal_hook::low_level::signal_name;
 
 use crate::error::{Error, Status};
 use crate::host::signals;
+use crate::nvml::Stuck;
 use crate::nvml::process::{self, Child};
 use crate::output;
 
@@ -123,7 +125,7 @@ fn watch(worker: &Child, mut messages: UnixStream, longest: Duration) -> u8 {
         }
         if silence.is_some_and(|silence| silence >= longest) {
             worker.kill();
-            return failed(Error::silent(longest));
+            return failed(silent(longest));
         }
     }
 }
@@ -142,7 +144,7 @@ fn end_of(worker: &Child, ended: Option<ExitStatus>, said: Option<u8>) -> u8 {
             Err(_) => break,
         }
     }
-    said.unwrap_or_else(|| failed(Error::silent(SILENCE)))
+    said.unwrap_or_else(|| failed(silent(SILENCE)))
 }
 
 /// The exit status as a shell gives it: a signal's number is added to 128. Only a worker
@@ -150,11 +152,11 @@ fn end_of(worker: &Child, ended: Option<ExitStatus>, said: Option<u8>) -> u8 {
 fn status_of(status: ExitStatus, said: Option<u8>) -> u8 {
     let Some(signal) = status.signal() else {
         return match status.code() {
-            Some(0) if said.is_none() => failed(Error::ended()),
+            Some(0) if said.is_none() => failed(ended()),
             code => code.map_or(Status::Other as u8, |code| code as u8),
         };
     };
-    output::note(&Error::killed(signal).to_string());
+    output::note(&killed(signal).to_string());
     128 + signal as u8
 }
 
@@ -168,8 +170,9 @@ pub fn tell(status: u8) {
     say(ENDS, status);
 }
 
-/// Ends with a status, although questions still hang.
-pub fn abandon(status: u8) -> ! {
+/// Says which questions still hang after this limit, and ends without their answers.
+pub fn abandon(questions: &[Stuck], limit: Duration) -> ! {
+    let status = failed(stuck(questions, limit));
     say(HANGS, status);
     signals::leave(status)
 }
@@ -180,4 +183,60 @@ fn say(word: u8, status: u8) {
         process::close_output();
         let _ = overseer.write_all(&[word, status]);
     }
+}
+
+/// What nobody knows where the process that asks NVML was given up.
+const CHANGE: &str = "A change that was asked for may have been made or not.";
+
+/// Where to look when NVML does not come back.
+const KERNEL_LOG: &str =
+    "The kernel log may say why: look for lines with Xid or NVRM, dmesg | grep -E 'Xid|NVRM'.\n";
+
+/// Questions that NVML did not answer within `--timeout`; told on stderr,
+/// beside the answer.
+fn stuck(stuck: &[Stuck], limit: Duration) -> Error {
+    let mut message = String::new();
+    for question in stuck {
+        let who = match question.gpu {
+            Some(index) => format!("GPU {index}"),
+            None => "The driver".to_owned(),
+        };
+        let (function, limit) = (&question.function, limit.as_secs_f64());
+        message += &format!("{who} did not answer {function} within {limit} s.\n");
+    }
+    if stuck.iter().any(Stuck::changes) {
+        message += "The change that was asked for may have been made or not, or may yet be.\n";
+    }
+    message += KERNEL_LOG;
+    Error::new(Status::TimedOut, message)
+}
+
+/// With `--timeout`, the process that asks NVML has shown no sign of life for so
+/// long: all its threads wait in the kernel. For stderr.
+fn silent(silence: Duration) -> Error {
+    let silence = silence.as_secs_f64();
+    let message = format!(
+        "The process that asks NVML has stood still for {silence} s. {CHANGE}\n{KERNEL_LOG}"
+    );
+    Error::new(Status::TimedOut, message)
+}
+
+/// With `--timeout`, a signal ended the process that asks NVML. For stderr.
+fn killed(signal: i32) -> Error {
+    use signal_hook::consts::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+    let crashes = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP];
+    let how = if crashes.contains(&signal) {
+        "crashed"
+    } else {
+        "was killed"
+    };
+    let name = signal_name(signal).unwrap_or("signal");
+    let message = format!("The process that asks NVML {how} ({name}, {signal}). {CHANGE}\n");
+    Error::new(Status::Other, message)
+}
+
+/// With `--timeout`, NVML ended the process that asks it. For stderr.
+fn ended() -> Error {
+    let message = format!("NVML ended the process that asks it. {CHANGE}\n");
+    Error::new(Status::Other, message)
 }

@@ -49,7 +49,7 @@ fn from_variable(value: Option<OsString>) -> Result<Option<Duration>, Error> {
 fn time(name: &str, value: &OsStr) -> Result<Duration, Error> {
     let time = value.to_str().and_then(|text| number::seconds(text, 1.0));
     time.filter(|time| !time.is_zero())
-        .ok_or_else(|| Error::timeout(name, value))
+        .ok_or_else(|| no_time(name, value))
 }
 
 /// The line without `--debug FILE`, nvidia-smi's log for NVIDIA's own eyes; nothing
@@ -84,6 +84,14 @@ pub fn without_debug(mut arguments: Vec<String>) -> Result<Vec<String>, Error> {
     }
 }
 
+/// A `--timeout`, or what stands for it, that is no time.
+fn no_time(name: &str, value: &OsStr) -> Error {
+    let value = value.display();
+    Error::refused(format!(
+        "Provided {name} value \"{value}\" is not a number of seconds greater than 0.\n"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +101,6 @@ mod tests {
         let read = |text: &str| from_variable(Some(text.into()));
         assert_eq!(read("0.5"), Ok(Some(Duration::from_millis(500))));
         assert_eq!(read(""), Ok(None));
-        assert_eq!(read("x"), Err(Error::timeout(VARIABLE, OsStr::new("x"))));
+        assert_eq!(read("x"), Err(no_time(VARIABLE, OsStr::new("x"))));
     }
 }

@@ -66,7 +66,10 @@ fn run(driver: &Driver, line: &Line, say: Say) -> Result<Outcome, Error> {
         views.iter().try_for_each(|(_, view)| view(links, out))
     };
     match links::list(&FAMILY, &gpus, line, false, view, say)? {
-        (false, outcome) if outcome.status == Status::Success => Err(Error::no_c2c()),
+        (false, outcome) if outcome.status == Status::Success => Err(Error::new(
+            Status::NotSupported,
+            "No Devices support C2C.\n",
+        )),
         (_, outcome) => Ok(outcome),
     }
 }

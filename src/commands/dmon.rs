@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::repeat::repeat;
-use super::watching::{COUNT, FILE, OPTIONS, pace, refuse};
+use super::watching::{COUNT, FILE, OPTIONS, no_file, pace, refuse};
 use crate::cli::Takes::Text;
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::{Error, Status};
+use crate::error::Status;
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any};
 use crate::output::Output;
@@ -57,7 +57,7 @@ fn dmon(line: &Line) -> anyhow::Result<Status> {
     };
     let file = line.text("filename").map(Path::new);
     let driver = begin::open()?;
-    let mut output = Output::open(file, Error::watch_file)?;
+    let mut output = Output::open(file, no_file)?;
     let mut gpus = shown(&driver, line.text("id"))?;
     let columns = watch::select(watch::DEVICE, line.text("select").unwrap_or("puc"))?;
     let metrics = watch::metric_ids(line.text("gpm-metrics").unwrap_or_default())?;

@@ -6,7 +6,7 @@ use crate::cli::Takes::{Long, Nothing};
 use crate::cli::{DRY_RUN, ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
 use crate::error::{Error, Outcome, Status};
-use crate::nvml::{Gpu, each};
+use crate::nvml::{Gpu, Missing, each};
 use crate::output;
 use crate::render::put;
 
@@ -46,7 +46,7 @@ fn set(gpus: &[Gpu], state: u32) -> Result<(), Error> {
     all_there(gpus)?;
     for gpu in able(gpus, Gpu::has_gpm, NONE)? {
         gpu.set_gpm_streaming(state)
-            .map_err(|missing| Error::gpm_streaming("set", missing))?;
+            .map_err(|missing| streaming_failed("set", missing))?;
     }
     Ok(())
 }
@@ -57,7 +57,7 @@ fn would_set(gpus: &[Gpu], state: u32, out: &mut Vec<u8>) -> Result<(), Error> {
     for gpu in able(gpus, Gpu::has_gpm, NONE)? {
         let now = gpu.gpm_streaming().map(|on| streaming(on).to_owned());
         let change = would_change("the GPM stream state", now, wanted)
-            .map_err(|missing| Error::gpm_streaming("set", missing))?;
+            .map_err(|missing| streaming_failed("set", missing))?;
         put(out, &format!("{change} for GPU {}.\n", name(gpu)));
     }
     put(out, NOTHING_CHANGED);
@@ -79,7 +79,7 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<Outcome, Error> {
             return Ok(None);
         }
         let state = gpu.gpm_streaming();
-        let state = state.map_err(|missing| Error::gpm_streaming("display", missing))?;
+        let state = state.map_err(|missing| streaming_failed("display", missing))?;
         Ok(Some((gpu.index(), state)))
     });
     for told in told {
@@ -104,4 +104,12 @@ fn show(gpus: &[Gpu], out: &mut Vec<u8>) -> Result<Outcome, Error> {
         put(out, &format!("{which}GPM stream state: {word}\n"));
     }
     Ok(left)
+}
+
+/// A GPU does not tell whether its performance counters stream (`display`),
+/// or does not change that (`set`).
+fn streaming_failed(verb: &str, missing: Missing) -> Error {
+    let words = missing.words();
+    let message = format!("Failed to {verb} GPU performance monitoring stream state: {words}\n");
+    Error::new(missing.into(), message)
 }

@@ -1,6 +1,7 @@
 //! `-t`: the LED of S-class units.
 
 use super::dry_run::NOTHING_CHANGED;
+use super::log::unit_index;
 use super::modify::ALL_DONE;
 use crate::error::{Error, Status};
 use crate::nvml::{Driver, Missing, is_root};
@@ -19,7 +20,7 @@ Please Note: Current S-Class products don't provide unique LEDs for each unit.
 /// which would be set.
 pub fn led(driver: &Driver, ids: Option<&str>, color: u32, dry_run: bool) -> Result<String, Error> {
     let units = match ids {
-        Some(id) => vec![index(id)?],
+        Some(id) => vec![unit_index(id)?],
         None => (0..driver.unit_count().map_err(uncounted)?).collect(),
     };
     if units.is_empty() {
@@ -84,15 +85,6 @@ fn change(
         .map_err(|why| told("set led state", why))?;
     *text += &format!("LED state for unit {unit} is now {}.\n", word(color));
     Ok(())
-}
-
-fn index(id: &str) -> Result<u32, Error> {
-    id.parse().map_err(|_| {
-        Error::new(
-            Status::InvalidArgument,
-            format!("Invalid format for Unit index id: {id}\n"),
-        )
-    })
 }
 
 fn uncounted(why: Missing) -> Error {

@@ -8,7 +8,7 @@
 use jiff::ZonedDateTime as Time;
 
 use crate::error::Error;
-use crate::nvml::{Driver, Gpu};
+use crate::nvml::{Driver, Gpu, Missing};
 use crate::render;
 use crate::render::document::{Document, Subject};
 use crate::sections::head::{self, Moment};
@@ -72,11 +72,10 @@ impl Report {
 /// Units are known by their index alone, and `-i` may name one that there is.
 /// Where they cannot be counted there is no report.
 pub fn no_units(driver: &Driver, id: Option<&str>) -> Result<(), Error> {
-    let index = |id: &str| id.parse().map_err(|_| Error::unit_id(id));
-    let named: Option<u32> = id.map(index).transpose()?;
-    let count = driver.unit_count().map_err(Error::units)?;
+    let named = id.map(unit_index).transpose()?;
+    let count = driver.unit_count().map_err(no_unit_count)?;
     match named.filter(|&index| index >= count) {
-        Some(index) => Err(Error::no_unit(index)),
+        Some(index) => Err(no_unit(index)),
         None => Ok(()),
     }
 }
@@ -88,4 +87,22 @@ pub fn dtd(units: bool, out: &mut Vec<u8>) {
         false => Subject::Devices,
     };
     render::dtd::dtd(subject, &head::shape(subject), out);
+}
+
+/// `nvmlUnitGetCount` failed under the units' report.
+fn no_unit_count(missing: Missing) -> Error {
+    let words = missing.words_or_not_available();
+    let message = format!("Unable to determine number of available units: {words}\n");
+    Error::new(missing.into(), message)
+}
+
+/// The unit that `-i` names: nvidia-smi knows units by their number.
+pub fn unit_index(id: &str) -> Result<u32, Error> {
+    let message = format!("Invalid format for Unit index id: {id}\n");
+    id.parse().map_err(|_| Error::refused(message))
+}
+
+/// There is no such unit.
+fn no_unit(index: u32) -> Error {
+    Error::refused(format!("Specified unit index {index} is not valid\n"))
 }

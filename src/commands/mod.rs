@@ -29,6 +29,8 @@ mod version;
 mod vgpu;
 mod watching;
 
+use std::path::Path;
+
 use crate::cli::{Command, Request, Subcommand};
 use crate::error::{Error, Status};
 use crate::help;
@@ -97,7 +99,7 @@ pub fn run(request: &Request) -> anyhow::Result<Status> {
             let driver = open()?;
             let mut gpus = select(&driver, ids)?;
             let columns = columns.clone()?;
-            let mut output = Output::open(file, Error::log_file)?;
+            let mut output = Output::open(file, no_log_file)?;
             repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
                 summary::summary(&driver, gpus, columns, time, out);
             })?;
@@ -112,7 +114,7 @@ pub fn run(request: &Request) -> anyhow::Result<Status> {
             let query = query::prepare(*list, fields, format.as_deref())?;
             let every = every?;
             let mut gpus = select(&driver, ids)?;
-            let mut output = Output::open(file, Error::query_file)?;
+            let mut output = Output::open(file, no_query_file)?;
             repeat(
                 every,
                 &mut gpus,
@@ -137,7 +139,7 @@ pub fn run(request: &Request) -> anyhow::Result<Status> {
                 true => log::no_units(&driver, ids).map(|()| Vec::new()),
                 false => select(&driver, ids),
             }?;
-            let mut output = Output::open(file, Error::log_file)?;
+            let mut output = Output::open(file, no_log_file)?;
             repeat(
                 every,
                 &mut gpus,
@@ -153,7 +155,7 @@ pub fn run(request: &Request) -> anyhow::Result<Status> {
         }
         Command::Dtd { unit } => {
             log::dtd(*unit, &mut answer);
-            Output::open(file, Error::log_file)?.write(&answer)?;
+            Output::open(file, no_log_file)?.write(&answer)?;
             return Ok(Status::Success);
         }
         Command::Modify(asked) => {
@@ -194,6 +196,18 @@ fn reset(
     drop(gpus);
     driver.close().map_err(modify::reset::still_open)?;
     output::as_it_happens(|say| reset.run(&facts, say))
+}
+
+/// The file of `-f` cannot be written to.
+fn no_log_file(path: &Path) -> Error {
+    let message = format!("Failed to create the log file {}\n\n", path.display());
+    Error::new(Status::Other, message)
+}
+
+/// The file of `-f` cannot be written to, as the `--query-*` options put it.
+fn no_query_file(path: &Path) -> Error {
+    let message = format!("Failed to create log file {}\n\n", path.display());
+    Error::new(Status::Other, message)
 }
 
 #[cfg(test)]

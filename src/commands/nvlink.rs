@@ -166,7 +166,7 @@ fn run(driver: &Driver, line: &Line, changes: bool, say: Say) -> Result<Outcome,
         }
         views.iter().try_for_each(|(_, view)| match view {
             Look(act) | Change(act) => act(links, out),
-            Gone(warning) => Err(Error::deprecated(warning).into()),
+            Gone(warning) => Err(Error::new(Status::NotSupported, *warning).into()),
         })
     };
     let (_, outcome) = links::list(&FAMILY, &gpus, line, changes, show, say)?;

@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::dmon::shown;
 use super::repeat::repeat;
-use super::watching::{COUNT, FILE, OPTIONS, pace, refuse};
+use super::watching::{COUNT, FILE, OPTIONS, no_file, pace, refuse};
 use crate::cli::Takes::Text;
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
-use crate::error::{Error, Status};
+use crate::error::Status;
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each};
 use crate::output::Output;
@@ -48,7 +48,7 @@ fn pmon(line: &Line) -> anyhow::Result<Status> {
     };
     let file = line.text("filename").map(Path::new);
     let driver = begin::open()?;
-    let mut output = Output::open(file, Error::watch_file)?;
+    let mut output = Output::open(file, no_file)?;
     let mut gpus = shown(&driver, line.text("id"))?;
     let letters = line.text("select").unwrap_or("u");
     let columns = watch::select(watch::PROCESS, letters)?;

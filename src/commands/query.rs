@@ -45,7 +45,7 @@ fn query<T: 'static>(
     let fields: Vec<&'static Field<T>> = names
         .split(',')
         .filter(|name| !name.is_empty())
-        .map(|name| fields::find(table, name).ok_or_else(|| Error::unknown_field(name)))
+        .map(|name| fields::find(table, name).ok_or_else(|| unknown_field(name)))
         .collect::<Result<_, _>>()?;
     let format = Format::read(format.unwrap_or("csv"))?;
     let mut header = Vec::new();
@@ -177,4 +177,10 @@ fn retired_pages(gpu: &Gpu, _: &[&Field<RetiredPage>]) -> Vec<RetiredPage> {
         }],
     };
     causes.flat_map(pages).collect()
+}
+
+/// A name in a `--query-*` list that is no field.
+fn unknown_field(name: &str) -> Error {
+    let message = format!("Field \"{name}\" is not a valid field to query.\n\n");
+    Error::refused(message)
 }

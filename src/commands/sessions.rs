@@ -63,7 +63,7 @@ pub fn every(line: &Line) -> Result<Duration, Error> {
         Some(None | Some("")) => Some(5),
         Some(Some(text)) => signed(text).filter(|seconds| (1..=10).contains(seconds)),
     };
-    let seconds = seconds.ok_or_else(Error::sessions_loop)?;
+    let seconds = seconds.ok_or_else(wrong_interval)?;
     Ok(Duration::from_secs(seconds.unsigned_abs().into()))
 }
 
@@ -124,4 +124,11 @@ fn watch<T: Send>(
         },
     )?;
     Ok(Status::Success)
+}
+
+/// An interval of `encodersessions` or `fbcsessions` that is none.
+fn wrong_interval() -> Error {
+    Error::refused(
+        "Provided [-l(sec) | --loop(sec)=] value is incorrect. Loop frequency must be between 1 and 10.\n\n",
+    )
 }

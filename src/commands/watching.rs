@@ -1,12 +1,13 @@
 //! What the command lines of `dmon` and `pmon` have in common.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::repeat::Pace;
 use crate::cli::Takes::Text;
 use crate::cli::number::{nearest, signed};
 use crate::cli::{Line, Opt, Subcommand, opt};
-use crate::error::Status;
+use crate::error::{Error, Status};
 use crate::help;
 use crate::output::Output;
 
@@ -54,4 +55,9 @@ pub fn pace(line: &Line, longest: i32) -> Result<Pace, String> {
 pub fn refuse(of: &Subcommand, complaint: &str) -> anyhow::Result<Status> {
     Output::stdout()?.write(help::below(complaint, of).as_bytes())?;
     Ok(Status::Success)
+}
+
+/// The file of `dmon -f` or `pmon -f` cannot be written to.
+pub fn no_file(_: &Path) -> Error {
+    Error::watch("")
 }

@@ -78,11 +78,11 @@ impl Stamps {
             match letter {
                 'D' => stamps.date = true,
                 'T' => stamps.time = true,
-                _ => return Err(Error::watch_options()),
+                _ => return Err(wrong_options()),
             }
         }
         match letters {
-            Some("") => Err(Error::watch_options()),
+            Some("") => Err(wrong_options()),
             _ => Ok(stamps),
         }
     }
@@ -114,14 +114,14 @@ impl Layout {
             return Ok(layout);
         };
         if list.is_empty() {
-            return Err(Error::watch_format(None));
+            return Err(wrong_format(None));
         }
         for item in list.split(',').filter(|item| !item.is_empty()) {
             match item {
                 "csv" => layout.csv = true,
                 "noheader" => layout.names = false,
                 "nounit" => layout.units = false,
-                _ => return Err(Error::watch_format(Some(item))),
+                _ => return Err(wrong_format(Some(item))),
             }
         }
         Ok(layout)
@@ -263,6 +263,20 @@ struct Line {
     stamps: [Option<String>; 2],
     index: String,
     command: String,
+}
+
+/// A letter of `-o` that is none.
+fn wrong_options() -> Error {
+    Error::watch("Error in parsing options\n")
+}
+
+/// A word of `dmon --format` that is none, or no word.
+fn wrong_format(word: Option<&str>) -> Error {
+    let word = word.map(|word| format!("{word} is not a recognized format option\n"));
+    Error::watch(&format!(
+        "{}Error parsing format options\n",
+        word.unwrap_or_default()
+    ))
 }
 
 #[cfg(test)]

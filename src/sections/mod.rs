@@ -189,7 +189,7 @@ impl Selection {
             let known = WORDS
                 .iter()
                 .find(|(word, _)| word.eq_ignore_ascii_case(name));
-            known.map(|&(_, word)| word).ok_or(Error::unknown_section())
+            known.map(|&(_, word)| word).ok_or(unknown_section())
         };
         let names = list.split(',').filter(|name| !name.is_empty());
         Ok(Self {
@@ -257,4 +257,9 @@ pub fn gpu_shapes() -> Vec<Shape> {
         .filter(|section| section.full != Full::Never)
         .flat_map(|section| shapes(section.rows))
         .collect()
+}
+
+/// A name in the list of `-d` that is no section.
+fn unknown_section() -> Error {
+    Error::refused("Failed to parse --display/-d flags\n")
 }

@@ -148,7 +148,7 @@ pub fn metric(id: u32) -> Heading {
 /// Reads a list of ids; empty items are dropped.
 pub fn metric_ids(list: &str) -> Result<Vec<u32>, Error> {
     if let Some(strange) = list.chars().find(|c| !c.is_ascii_digit() && *c != ',') {
-        return Err(Error::gpm_metric(&format!(
+        return Err(wrong_metric(&format!(
             "Found offending character: {strange}"
         )));
     }
@@ -156,9 +156,14 @@ pub fn metric_ids(list: &str) -> Result<Vec<u32>, Error> {
         .filter(|item| !item.is_empty())
         .map(|item| match item.parse() {
             Ok(id) if id <= HIGHEST => Ok(id),
-            _ => Err(Error::gpm_metric(&format!("Metric value too high: {item}"))),
+            _ => Err(wrong_metric(&format!("Metric value too high: {item}"))),
         })
         .collect()
+}
+
+/// A list of performance metrics with something wrong in it.
+fn wrong_metric(reason: &str) -> Error {
+    Error::watch(&format!("{reason}\nCould not parse GPM metrics\n"))
 }
 
 #[cfg(test)]

@@ -37,14 +37,14 @@ pub fn select<T>(sets: &[Set<T>], letters: &str) -> Result<Vec<&'static Column<T
         let (_, columns) = sets
             .iter()
             .find(|(known, _)| *known == letter)
-            .ok_or_else(Error::no_metric)?;
+            .ok_or_else(no_metric)?;
         if !seen.contains(letter) {
             seen.push(letter);
             chosen.extend(columns.iter());
         }
     }
     match chosen.is_empty() {
-        true => Err(Error::no_metric()),
+        true => Err(no_metric()),
         false => Ok(chosen),
     }
 }
@@ -60,6 +60,11 @@ const fn column<T>(
         heading: heading(name, unit, width),
         get,
     }
+}
+
+/// A letter of `-s` that chooses no columns, or no letter.
+fn no_metric() -> Error {
+    Error::watch("Failed to find any metric to display\n")
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
 use std::{
-    fs,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -12,10 +12,9 @@ use std::{
 /// A program that names one field of each list, and says `answer` to all but a help.
 fn program(name: &str, answer: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("compare-{name}"));
-    let script =
+    let text =
         format!("#!/bin/sh\ncase $1 in --help-query-*) echo '\"index\"';; *) {answer};; esac\n");
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    common::script(&text, &path);
     path
 }
 

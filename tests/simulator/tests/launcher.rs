@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod common;
+
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
 };
+
+use common::{install, script};
 
 const SIMULATE: &str = env!("CARGO_BIN_EXE_simulate");
 
@@ -20,11 +23,9 @@ fn installed(name: &str) -> PathBuf {
     let simulate = Path::new(SIMULATE);
     let library = ["", "deps"].map(|place| simulate.with_file_name(place).join("libsimulator.so"));
     let library = library.iter().find(|file| file.is_file()).unwrap();
-    fs::copy(simulate, folder.join("simulate")).unwrap();
-    fs::copy(library, folder.join("libsimulator.so")).unwrap();
-    let nvsmi = folder.join("nvsmi");
-    fs::write(&nvsmi, "#!/bin/sh\necho \"nvsmi:$*\"\n").unwrap();
-    fs::set_permissions(&nvsmi, fs::Permissions::from_mode(0o755)).unwrap();
+    install(simulate, &folder.join("simulate"));
+    install(library, &folder.join("libsimulator.so"));
+    script("#!/bin/sh\necho \"nvsmi:$*\"\n", &folder.join("nvsmi"));
     folder
 }
 
@@ -236,8 +237,7 @@ fn changes_last_as_long_as_a_shell() {
         .env_remove("CARGO");
     let output = command.env("NVSMI_SIMULATOR_STATE", &own).output().unwrap();
     assert_eq!(output.stdout, format!("{}\n", own.display()).into_bytes());
-    let nvsmi = folder.join("nvsmi");
-    fs::write(&nvsmi, format!("#!/bin/sh\n{file}\n")).unwrap();
+    common::script(&format!("#!/bin/sh\n{file}\n"), &folder.join("nvsmi"));
     assert_eq!(simulate(&folder, &["changeable", "-L"]).1, "\n");
 }
 
@@ -246,8 +246,7 @@ fn a_build_that_takes_time_is_told() {
     let folder = installed("build");
     let cargo = folder.join("cargo");
     for (seconds, told) in [("0", ""), ("3", "simulate: building nvsmi")] {
-        fs::write(&cargo, format!("#!/bin/sh\nsleep {seconds}\n")).unwrap();
-        fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
+        script(&format!("#!/bin/sh\nsleep {seconds}\n"), &cargo);
         let mut command = Command::new(folder.join("simulate"));
         let output = command.args(["h200", "-L"]).env("CARGO", &cargo).output();
         let output = output.unwrap();

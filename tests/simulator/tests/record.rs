@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+mod common;
+
+use std::{fs, path::Path, process::Command};
 
 #[test]
 fn a_file_says_which_nvidia_smi_made_it() {
@@ -20,8 +22,7 @@ fn a_file_says_which_nvidia_smi_made_it() {
         ("", "# What nvidia-smi answers on this box, recorded.\n"),
     ] {
         let script = format!("#!/bin/sh\n[ $1 = -L ] && echo GPU 0 || echo '{version}'\n");
-        fs::write(&program, script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        common::script(&script, &program);
         let mut command = Command::new(env!("CARGO_BIN_EXE_record"));
         let output = command.arg(&program).env("GOLDEN", &folder).output();
         assert!(output.unwrap().status.success());

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+mod common;
+
+use std::{fs, path::Path, process::Command};
 
 /// Answers some views well, and others in each way that one can fail.
 const SCRIPT: &str = r#"#!/bin/sh
@@ -22,8 +24,7 @@ fn each_way_to_fail_is_told() {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     let program = folder.join("nvidia-smi");
-    fs::write(&program, SCRIPT).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    common::script(SCRIPT, &program);
     let output = Command::new(env!("CARGO_BIN_EXE_survey"))
         .arg(&program)
         .arg("t4")
