@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::repeat::repeat;
-use super::watching::{COUNT, FILE, OPTIONS, no_file, pace, refuse};
+use super::watching::{COUNT, FILE, OPTIONS, layout, no_file, pace, refuse, stamps};
 use crate::cli::Takes::Text;
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
@@ -13,7 +13,7 @@ use crate::error::Status;
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Meter, MigDevice, Missing, Reading, each, if_any};
 use crate::output::Output;
-use crate::render::scroll::{Again, End, Heading, Layout, Scroll, Stamps, Style};
+use crate::render::scroll::{Again, End, Heading, Scroll, Style};
 use crate::value::Value;
 use crate::watch::{self, Column, PowerViolation};
 
@@ -61,8 +61,8 @@ fn dmon(line: &Line) -> anyhow::Result<Status> {
     let mut gpus = shown(&driver, line.text("id"))?;
     let columns = watch::select(watch::DEVICE, line.text("select").unwrap_or("puc"))?;
     let metrics = watch::metric_ids(line.text("gpm-metrics").unwrap_or_default())?;
-    let stamps = Stamps::read(line.text("options"))?;
-    let layout = Layout::read(line.text("format"))?;
+    let stamps = stamps(line.text("options"))?;
+    let layout = layout(line.text("format"))?;
     let Some(levels) = Levels::read(line.text("gpm-options")) else {
         return refuse(&DMON, "");
     };

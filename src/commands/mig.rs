@@ -82,41 +82,41 @@ enum Whose {
 }
 
 const GPU_PROFILES: Listing = Listing {
-    head: &[
-        "| GPU instance profiles:                                                        |",
-        "| GPU   Name               ID    Instances   Memory     P2P    SM    DEC   ENC  |",
-        "|                                Free/Total   GiB              CE    JPEG  OFA  |",
-    ],
-    places: &[1, 7, 27, 33, 45, 56, 63, 69, 75, 80],
+    head: concat!(
+        " GPU instance profiles:                                                        \n",
+        " GPU   Name               ID    Instances   Memory     P2P    SM    DEC   ENC  \n",
+        "                                Free/Total   GiB              CE    JPEG  OFA  ",
+    ),
+    places: &[0, 6, 26, 32, 44, 55, 62, 68, 74, 79],
 };
 
 const GPU_INSTANCES: Listing = Listing {
-    head: &[
-        "| GPU instances:                                          |",
-        "| GPU   Name               Profile  Instance   Placement  |",
-        "|                            ID       ID       Start:Size |",
-    ],
-    places: &[1, 7, 29, 38, 49, 58],
+    head: concat!(
+        " GPU instances:                                          \n",
+        " GPU   Name               Profile  Instance   Placement  \n",
+        "                            ID       ID       Start:Size ",
+    ),
+    places: &[0, 6, 28, 37, 48, 57],
 };
 
 const COMPUTE_PROFILES: Listing = Listing {
-    head: &[
-        "| Compute instance profiles:                                                           |",
-        "| GPU     GPU       Name             Profile  Instances   Exclusive       Shared       |",
-        "|       Instance                       ID     Free/Total     SM       DEC   ENC   OFA  |",
-        "|         ID                                                          CE    JPEG       |",
-    ],
-    places: &[1, 10, 19, 39, 46, 61, 70, 76, 82, 87],
+    head: concat!(
+        " Compute instance profiles:                                                           \n",
+        " GPU     GPU       Name             Profile  Instances   Exclusive       Shared       \n",
+        "       Instance                       ID     Free/Total     SM       DEC   ENC   OFA  \n",
+        "         ID                                                          CE    JPEG       ",
+    ),
+    places: &[0, 9, 18, 38, 45, 60, 69, 75, 81, 86],
 };
 
 const COMPUTE_INSTANCES: Listing = Listing {
-    head: &[
-        "| Compute instances:                                                 |",
-        "| GPU     GPU       Name             Profile   Instance   Placement  |",
-        "|       Instance                       ID        ID       Start:Size |",
-        "|         ID                                                         |",
-    ],
-    places: &[1, 10, 19, 39, 49, 60, 69],
+    head: concat!(
+        " Compute instances:                                                 \n",
+        " GPU     GPU       Name             Profile   Instance   Placement  \n",
+        "       Instance                       ID        ID       Start:Size \n",
+        "         ID                                                         ",
+    ),
+    places: &[0, 9, 18, 38, 48, 59, 68],
 };
 
 fn mig(line: &Line) -> anyhow::Result<Status> {
@@ -159,19 +159,15 @@ fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<Outcome, Error
 /// The rows of all, asked at once; of those that fail, the first is told at the end.
 fn rows<T: Sync>(
     all: &[T],
-    ask: impl Fn(&T, &mut String) -> Result<(), Error> + Sync,
-) -> (String, Result<(), Error>) {
+    ask: impl Fn(&T, &mut Vec<String>) -> Result<(), Error> + Sync,
+) -> (Vec<String>, Result<(), Error>) {
     let answers = each(all, |one| {
-        let mut rows = String::new();
+        let mut rows = Vec::new();
         let told = ask(one, &mut rows);
         (rows, told)
     });
-    let whole = (String::new(), Ok(()));
-    answers
-        .into_iter()
-        .fold(whole, |(all, told), (rows, next)| {
-            (all + &rows, told.and(next))
-        })
+    let (rows, told): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+    (rows.concat(), told.into_iter().collect())
 }
 
 /// Whatever creates or destroys instances.
@@ -188,7 +184,7 @@ fn gpu_profiles(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
         for known in gpu.profiles().map_err(failed)? {
             let (profile, engines) = (&known.profile, &known.profile.engines);
             let room = gpu.room_for(profile).map_err(failed)?;
-            *rows += &GPU_PROFILES.row(&[
+            rows.push(GPU_PROFILES.row(&[
                 &[
                     right4(gpu.index()),
                     printable(&profile.name).into_owned(),
@@ -201,12 +197,11 @@ fn gpu_profiles(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error>
                     right(engines.encoders),
                 ],
                 &below(6, [engines.copy, engines.jpeg, engines.optical_flow]),
-            ]);
+            ]));
         }
         Ok(())
     });
-    put(out, &GPU_PROFILES.head());
-    put(out, &rows);
+    put(out, &GPU_PROFILES.draw(rows));
     told
 }
 
@@ -217,11 +212,14 @@ fn gpu_placements(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Erro
         for known in gpu.profiles().map_err(failed)? {
             let id = known.profile.id;
             let places = places(&gpu.placements(&known.profile).map_err(failed)?);
-            *rows += &format!("GPU {:>2} Profile ID {id:>2} {places}\n", gpu.index());
+            rows.push(format!(
+                "GPU {:>2} Profile ID {id:>2} {places}\n",
+                gpu.index()
+            ));
         }
         Ok(())
     });
-    put(out, &rows);
+    put(out, &rows.concat());
     told
 }
 
@@ -233,21 +231,20 @@ fn gpu_instances(gpus: &[&Gpu], _: &Line, out: &mut Vec<u8>) -> Result<(), Error
             _ => failed("Failed to display GPU instances")(missing),
         })?;
         for instance in instances {
-            *rows += &GPU_INSTANCES.row(&[&[
+            rows.push(GPU_INSTANCES.row(&[&[
                 right4(gpu.index()),
                 printable(&instance.profile.name).into_owned(),
                 right(instance.profile.id),
                 right(instance.id),
                 start_and_size(instance.placement),
-            ]]);
+            ]]));
         }
         Ok(())
     });
     if rows.is_empty() {
         return told.and(Err(no_gpu_instances(Missing::NOT_FOUND)));
     }
-    put(out, &GPU_INSTANCES.head());
-    put(out, &rows);
+    put(out, &GPU_INSTANCES.draw(rows));
     told
 }
 
@@ -261,7 +258,7 @@ fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(),
         for profile in &profiles {
             let room = instance.room_for(profile).map_err(failed)?;
             let (engines, star) = (&profile.engines, if profile.id == whole { "*" } else { "" });
-            *rows += &COMPUTE_PROFILES.row(&[
+            rows.push(COMPUTE_PROFILES.row(&[
                 &[
                     right4(*gpu),
                     right(instance.id),
@@ -274,12 +271,11 @@ fn compute_profiles(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(),
                     right(engines.optical_flow),
                 ],
                 &below(6, [engines.copy, engines.jpeg]),
-            ]);
+            ]));
         }
         Ok(())
     });
-    put(out, &COMPUTE_PROFILES.head());
-    put(out, &rows);
+    put(out, &COMPUTE_PROFILES.draw(rows));
     untold.and(told)
 }
 
@@ -291,11 +287,13 @@ fn compute_placements(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<(
         for profile in instance.profiles().map_err(failed)? {
             let places = places(&instance.placements(&profile).map_err(failed)?);
             let (within, id) = (instance.id, profile.id);
-            *rows += &format!("GPU {gpu:>2} GI {within:>2} Profile ID {id:>2} {places}\n");
+            rows.push(format!(
+                "GPU {gpu:>2} GI {within:>2} Profile ID {id:>2} {places}\n"
+            ));
         }
         Ok(())
     });
-    put(out, &rows);
+    put(out, &rows.concat());
     untold.and(told)
 }
 
@@ -310,14 +308,14 @@ fn compute_instances(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<()
                 _ => failed("Failed to display compute instances")(missing),
             })?;
         for compute in found {
-            *rows += &COMPUTE_INSTANCES.row(&[&[
+            rows.push(COMPUTE_INSTANCES.row(&[&[
                 right4(*gpu),
                 right(instance.id),
                 printable(&compute.profile.name).into_owned(),
                 right(compute.profile.id),
                 right(compute.id),
                 start_and_size(compute.placement),
-            ]]);
+            ]]));
         }
         Ok(())
     });
@@ -325,8 +323,7 @@ fn compute_instances(gpus: &[&Gpu], line: &Line, out: &mut Vec<u8>) -> Result<()
     if rows.is_empty() {
         return told.and(Err(no_compute_instances(Missing::NOT_FOUND)));
     }
-    put(out, &COMPUTE_INSTANCES.head());
-    put(out, &rows);
+    put(out, &COMPUTE_INSTANCES.draw(rows));
     told
 }
 

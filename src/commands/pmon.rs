@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::dmon::shown;
 use super::repeat::repeat;
-use super::watching::{COUNT, FILE, OPTIONS, no_file, pace, refuse};
+use super::watching::{COUNT, FILE, OPTIONS, no_file, pace, refuse, stamps};
 use crate::cli::Takes::Text;
 use crate::cli::{ID, Line, Needs, Refuses, Run, Subcommand, opt};
 use crate::commands::begin;
@@ -14,7 +14,7 @@ use crate::error::Status;
 use crate::facts::Context;
 use crate::nvml::{Driver, Gpu, Missing, Reading, Running, each};
 use crate::output::Output;
-use crate::render::scroll::{Again, End, Layout, Scroll, Stamps, Style};
+use crate::render::scroll::{Again, End, Layout, Scroll, Style};
 use crate::value::Value;
 use crate::watch::{self, Column, Process};
 
@@ -53,7 +53,7 @@ fn pmon(line: &Line) -> anyhow::Result<Status> {
     let letters = line.text("select").unwrap_or("u");
     let columns = watch::select(watch::PROCESS, letters)?;
     let of_memory = letters.contains('m');
-    let stamps = Stamps::read(line.text("options"))?;
+    let stamps = stamps(line.text("options"))?;
     let style = Style {
         index: "gpu",
         again: Again::Lines(44),

@@ -9,7 +9,7 @@ use crate::facts::processes::Account;
 use crate::facts::retirement::{self, RetiredPage};
 use crate::fields::{self, ClockPair, Field, Process, Table};
 use crate::nvml::{Driver, Gpu, Missing, each};
-use crate::render::csv::{self, Format};
+use crate::render::csv;
 
 /// One sample: appends the lines about these GPUs.
 pub type Sample = Box<dyn Fn(&Driver, &[Gpu], &Time, &mut Vec<u8>)>;
@@ -20,6 +20,34 @@ pub struct Query {
     pub header: Vec<u8>,
     /// Asks and prints once.
     pub sample: Sample,
+}
+
+/// `--format`, understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Format {
+    /// Whether a heading line comes first (no `noheader`).
+    header: bool,
+    /// Whether numbers carry their unit (no `nounits`).
+    units: bool,
+}
+
+impl Format {
+    /// Reads the list; `csv` says nothing, empty items are dropped.
+    fn read(list: &str) -> Result<Self, Error> {
+        let mut format = Self {
+            header: true,
+            units: true,
+        };
+        for item in list.split(',').filter(|item| !item.is_empty()) {
+            match item {
+                "csv" => {}
+                "noheader" => format.header = false,
+                "nounits" => format.units = false,
+                _ => return Err(Error::refused("Format modifier is not recognized.\n")),
+            }
+        }
+        Ok(format)
+    }
 }
 
 /// Looks up a comma separated list of field names; empty items do not count.
@@ -63,10 +91,9 @@ fn query<T: 'static>(
                     gpu,
                     item,
                 };
-                let values = fields
-                    .iter()
-                    .map(|field| ((field.get)(&context), field.unit));
-                csv::row(values, format, &mut lines);
+                let value = |field: &&Field<T>| ((field.get)(&context), field.unit);
+                let values = fields.iter().map(value).collect();
+                csv::row(values, format.units, &mut lines);
             }
             lines
         });
@@ -183,4 +210,25 @@ fn retired_pages(gpu: &Gpu, _: &[&Field<RetiredPage>]) -> Vec<RetiredPage> {
 fn unknown_field(name: &str) -> Error {
     let message = format!("Field \"{name}\" is not a valid field to query.\n\n");
     Error::refused(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_a_list_of_words() {
+        let format = |list| {
+            Format::read(list)
+                .map(|format| (format.header, format.units))
+                .ok()
+        };
+        assert_eq!(format("csv"), Some((true, true)));
+        assert_eq!(format("noheader,csv"), Some((false, true)));
+        assert_eq!(format("csv,,nounits,"), Some((true, false)));
+        assert_eq!(format(""), Some((true, true)));
+        for list in ["json", "CSV", "csv, noheader"] {
+            assert_eq!(format(list), None, "{list}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::cli::{Line, Opt, Subcommand, opt};
 use crate::error::{Error, Status};
 use crate::help;
 use crate::output::Output;
+use crate::render::scroll::{Layout, Stamps};
 
 /// `-c`.
 pub const COUNT: Opt = opt("-c --count", Text, "N", "Take N samples, then end");
@@ -60,4 +61,52 @@ pub fn refuse(of: &Subcommand, complaint: &str) -> anyhow::Result<Status> {
 /// The file of `dmon -f` or `pmon -f` cannot be written to.
 pub fn no_file(_: &Path) -> Error {
     Error::watch("")
+}
+
+/// The letters of `-o`: what each line begins with.
+pub fn stamps(letters: Option<&str>) -> Result<Stamps, Error> {
+    let mut stamps = Stamps::default();
+    for letter in letters.unwrap_or_default().chars() {
+        match letter {
+            'D' => stamps.date = true,
+            'T' => stamps.time = true,
+            _ => return Err(wrong_options()),
+        }
+    }
+    if letters == Some("") {
+        return Err(wrong_options());
+    }
+    Ok(stamps)
+}
+
+/// The list of `--format`: how lines are laid out.
+pub fn layout(list: Option<&str>) -> Result<Layout, Error> {
+    let mut layout = Layout::PLAIN;
+    if list == Some("") {
+        return Err(wrong_format(None));
+    }
+    let items = list.unwrap_or_default().split(',');
+    for item in items.filter(|item| !item.is_empty()) {
+        match item {
+            "csv" => layout.csv = true,
+            "noheader" => layout.names = false,
+            "nounit" => layout.units = false,
+            _ => return Err(wrong_format(Some(item))),
+        }
+    }
+    Ok(layout)
+}
+
+/// A letter of `-o` that is none.
+fn wrong_options() -> Error {
+    Error::watch("Error in parsing options\n")
+}
+
+/// A word of `dmon --format` that is none, or no word.
+fn wrong_format(word: Option<&str>) -> Error {
+    let word = word.map(|word| format!("{word} is not a recognized format option\n"));
+    Error::watch(&format!(
+        "{}Error parsing format options\n",
+        word.unwrap_or_default()
+    ))
 }

@@ -3,37 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::error::Error;
 use crate::nvml::{Missing, Reading};
 use crate::value::{Unit, Value, printable};
-
-/// `--format`, understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
-    /// Whether a heading line comes first (no `noheader`).
-    pub header: bool,
-    /// Whether numbers carry their unit (no `nounits`).
-    pub units: bool,
-}
-
-impl Format {
-    /// Reads the list; `csv` says nothing, empty items are dropped.
-    pub fn read(list: &str) -> Result<Self, Error> {
-        let mut format = Self {
-            header: true,
-            units: true,
-        };
-        for item in list.split(',').filter(|item| !item.is_empty()) {
-            match item {
-                "csv" => {}
-                "noheader" => format.header = false,
-                "nounits" => format.units = false,
-                _ => return Err(Error::refused("Format modifier is not recognized.\n")),
-            }
-        }
-        Ok(format)
-    }
-}
 
 /// The line that names the fields: `memory.used [MiB]`.
 pub fn header(fields: impl Iterator<Item = (&'static str, Unit)>, out: &mut Vec<u8>) {
@@ -44,14 +15,13 @@ pub fn header(fields: impl Iterator<Item = (&'static str, Unit)>, out: &mut Vec<
     line(names, out);
 }
 
-/// One line about one thing.
-pub fn row(
-    values: impl Iterator<Item = (Reading<Value>, Unit)>,
-    format: Format,
-    out: &mut Vec<u8>,
-) {
-    let cells = values.map(|(value, unit)| cell(value, unit, format.units).into());
-    line(cells, out);
+/// One line about one thing. Numbers carry their unit if `units` says so.
+pub fn row(values: Vec<(Reading<Value>, Unit)>, units: bool, out: &mut Vec<u8>) {
+    let values = values.into_iter();
+    line(
+        values.map(|(value, unit)| cell(value, unit, units).into()),
+        out,
+    );
 }
 
 /// A value with its unit, or the reason why there is none, in brackets.
@@ -133,21 +103,5 @@ mod tests {
         assert_eq!(shown(Err(Missing::NotSupported)), "[N/A]");
         assert_eq!(shown(Err(Missing::GPU_IS_LOST)), "[GPU is lost]");
         assert_eq!(shown(Err(Missing::from_code(12345))), "[Unknown Error]");
-    }
-
-    #[test]
-    fn the_format_is_a_list_of_words() {
-        let format = |list| {
-            Format::read(list)
-                .map(|format| (format.header, format.units))
-                .ok()
-        };
-        assert_eq!(format("csv"), Some((true, true)));
-        assert_eq!(format("noheader,csv"), Some((false, true)));
-        assert_eq!(format("csv,,nounits,"), Some((true, false)));
-        assert_eq!(format(""), Some((true, true)));
-        for list in ["json", "CSV", "csv, noheader"] {
-            assert_eq!(format(list), None, "{list}");
-        }
     }
 }

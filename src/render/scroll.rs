@@ -6,7 +6,6 @@ use std::io::Write;
 use jiff::ZonedDateTime as Time;
 
 use super::{csv, width};
-use crate::error::Error;
 use crate::nvml::Reading;
 use crate::value::{Value, printable};
 
@@ -70,24 +69,6 @@ pub struct Stamps {
     pub time: bool,
 }
 
-impl Stamps {
-    /// Reads the letters of `-o`.
-    pub fn read(letters: Option<&str>) -> Result<Self, Error> {
-        let mut stamps = Self::default();
-        for letter in letters.unwrap_or_default().chars() {
-            match letter {
-                'D' => stamps.date = true,
-                'T' => stamps.time = true,
-                _ => return Err(wrong_options()),
-            }
-        }
-        match letters {
-            Some("") => Err(wrong_options()),
-            _ => Ok(stamps),
-        }
-    }
-}
-
 /// How lines are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -106,26 +87,6 @@ impl Layout {
         names: true,
         units: true,
     };
-
-    /// Reads the list of `--format`.
-    pub fn read(list: Option<&str>) -> Result<Self, Error> {
-        let mut layout = Self::PLAIN;
-        let Some(list) = list else {
-            return Ok(layout);
-        };
-        if list.is_empty() {
-            return Err(wrong_format(None));
-        }
-        for item in list.split(',').filter(|item| !item.is_empty()) {
-            match item {
-                "csv" => layout.csv = true,
-                "noheader" => layout.names = false,
-                "nounit" => layout.units = false,
-                _ => return Err(wrong_format(Some(item))),
-            }
-        }
-        Ok(layout)
-    }
 }
 
 /// How many places a process's name takes.
@@ -263,20 +224,6 @@ struct Line {
     stamps: [Option<String>; 2],
     index: String,
     command: String,
-}
-
-/// A letter of `-o` that is none.
-fn wrong_options() -> Error {
-    Error::watch("Error in parsing options\n")
-}
-
-/// A word of `dmon --format` that is none, or no word.
-fn wrong_format(word: Option<&str>) -> Error {
-    let word = word.map(|word| format!("{word} is not a recognized format option\n"));
-    Error::watch(&format!(
-        "{}Error parsing format options\n",
-        word.unwrap_or_default()
-    ))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use super::frame;
+use super::frame::{self, Frame};
 use super::width::{self, left};
 use crate::nvml::{Memory, Missing, Reading};
 use crate::value::{mebibytes, printable, whole_mebibytes};
@@ -160,52 +160,106 @@ const NO_PROCESSES: &str =
 /// Writes the table, the GPUs, MIG devices and processes in so many columns side
 /// by side.
 pub fn summary(summary: &Summary, columns: usize, out: &mut Vec<u8>) {
-    let gpus = summary
-        .gpus
-        .iter()
-        .map(|gpu| fitted(gpu.cells(), GPU_WIDTHS))
-        .collect();
-    let mut blocks = vec![
-        [
-            frame::banner(banner(summary), columns),
-            frame::columns(gpus, columns, |rows| frame::ruled(&GPU_HEAD, rows)),
-        ]
-        .join("\n"),
-    ];
+    let gpus = summary.gpus.iter();
+    let gpus = gpus.map(|gpu| fitted(gpu.cells(), GPU_WIDTHS)).collect();
+    let mut blocks = vec![format!(
+        "{}\n{}",
+        across(&banner(summary), columns),
+        GPUS.beside(gpus, columns)
+    )];
     if let Some(devices) = &summary.mig_devices {
-        let devices = devices
-            .iter()
-            .map(|device| fitted(device.cells(), MIG_WIDTHS))
-            .collect();
-        blocks.push(frame::columns(devices, columns, mig_block));
+        let devices = devices.iter();
+        let devices = devices.map(|device| fitted(device.cells(), MIG_WIDTHS));
+        blocks.push(MIG_DEVICES.beside(devices.collect(), columns));
     }
-    let processes = summary
-        .processes
-        .iter()
-        .map(|process| fitted([process.cell()], [PROCESS_WIDTH]))
-        .collect();
-    blocks.push(frame::columns(processes, columns, |rows| {
-        match rows.is_empty() {
-            true => frame::plain(&[PROCESS_HEAD], vec![vec![NO_PROCESSES.to_owned()]]),
-            false => frame::plain(&[PROCESS_HEAD], rows),
-        }
-    }));
+    let processes = summary.processes.iter();
+    let processes = processes.map(|process| fitted([process.cell()], [PROCESS_WIDTH]));
+    blocks.push(PROCESSES.beside(processes.collect(), columns));
     // Writing to memory does not fail.
     let _ = writeln!(out, "{:<31}\n{}", summary.time, blocks.join("\n\n"));
 }
 
-/// The title is a frame of its own above the head: it is as wide as all columns.
-fn mig_block(rows: Vec<Vec<String>>) -> String {
-    let title = frame::banner(MIG_TITLE.to_owned(), 1);
-    let devices = match rows.is_empty() {
-        true => [
-            frame::head(&MIG_HEAD),
-            frame::following(vec![vec![NO_MIG_DEVICES.to_owned()]]),
-        ]
-        .join("\n"),
-        false => frame::ruled(&MIG_HEAD, rows),
-    };
-    [title, devices].join("\n")
+/// One of the three tables.
+struct Block {
+    /// A line above the head, in a frame of its own: it is as wide as all columns.
+    title: Option<&'static str>,
+    head: &'static [&'static str],
+    /// Whether there are lines between the rows.
+    ruled: bool,
+    /// The lines of a row.
+    height: usize,
+    /// What stands in the place of rows where there are none.
+    none: &'static str,
+}
+
+const GPUS: Block = Block {
+    title: None,
+    head: &GPU_HEAD,
+    ruled: true,
+    height: 3,
+    none: "",
+};
+
+const MIG_DEVICES: Block = Block {
+    title: Some(MIG_TITLE),
+    head: &MIG_HEAD,
+    ruled: true,
+    height: 2,
+    none: NO_MIG_DEVICES,
+};
+
+const PROCESSES: Block = Block {
+    title: None,
+    head: &[PROCESS_HEAD],
+    ruled: false,
+    height: 1,
+    none: NO_PROCESSES,
+};
+
+impl Block {
+    /// Deals rows to columns as cards are dealt, and sets the columns side by side.
+    /// Where a column got one row less, its last place stays empty.
+    fn beside(&self, rows: Vec<Vec<String>>, columns: usize) -> String {
+        let places = rows.len().div_ceil(columns);
+        let mut dealt = vec![Vec::new(); columns];
+        for (place, row) in rows.into_iter().enumerate() {
+            dealt[place % columns].push(row);
+        }
+        let drawn = dealt.into_iter().map(|rows| self.column(rows, places));
+        drawn.reduce(beside).unwrap_or_default()
+    }
+
+    /// A column with room for so many rows.
+    fn column(&self, rows: Vec<Vec<String>>, places: usize) -> String {
+        let empty = places - rows.len();
+        let mut frame = Frame::new(self.ruled, self.head, rows);
+        let table = if places == 0 {
+            frame.saying(self.none)
+        } else {
+            frame.room(empty, self.height);
+            frame.closed()
+        };
+        match self.title {
+            Some(title) => format!("{}\n{table}", across(title, 1)),
+            None => table,
+        }
+    }
+}
+
+/// A line across so many columns, with their borders above and none below.
+fn across(line: &str, columns: usize) -> String {
+    let border = frame::border(PROCESS_WIDTH).repeat(columns);
+    let line = left(line, border.len() - 2);
+    format!("{border}\n|{line}|")
+}
+
+/// Texts of the same height side by side.
+fn beside(left: String, right: String) -> String {
+    let lines = left.lines().zip(right.lines());
+    let lines: Vec<String> = lines
+        .map(|(left, right)| format!("{left}{right}"))
+        .collect();
+    lines.join("\n")
 }
 
 /// Cells of the widths that their columns have, whatever is in them.
