@@ -58,11 +58,7 @@ pub fn oversee(limit: Duration, endless: bool) -> Option<u8> {
     let _ = signal_hook::flag::register(SIGCHLD, Arc::default());
     let Some(worker) = process::fork().ok()? else {
         drop(ours);
-        if let Ok(overseer) = theirs.try_clone() {
-            // If no thread can be started, the overseer waits for the last word alone.
-            let _ = thread::Builder::new().spawn(|| show_life(overseer));
-        }
-        let _ = OVERSEER.set(theirs);
+        begin_work(theirs);
         return None;
     };
     drop(theirs);
@@ -70,6 +66,19 @@ pub fn oversee(limit: Duration, endless: bool) -> Option<u8> {
         let _ = signals::end_loops();
     }
     Some(watch(&worker, ours, limit.max(SILENCE)))
+}
+
+/// Begins to show the overseer that the worker is alive. The first sign comes before
+/// NVML is asked anything: it may stop the process before the thread has run. If no
+/// thread can be started, the overseer waits for the last word alone.
+fn begin_work(mut overseer: UnixStream) {
+    if let Ok(own) = overseer.try_clone()
+        && thread::Builder::new().spawn(|| show_life(own)).is_ok()
+    {
+        // If this fails there is no overseer, which the thread notices.
+        let _ = overseer.write_all(&ALIVE);
+    }
+    let _ = OVERSEER.set(overseer);
 }
 
 /// Tells the overseer that the worker is alive, and ends the worker after it.

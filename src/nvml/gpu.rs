@@ -234,20 +234,20 @@ impl<'d> Gpu<'d> {
 
     /// Every memory clock that can be chosen, MHz, `nvmlDeviceGetSupportedMemoryClocks`.
     pub fn supported_memory_clocks(&self) -> Reading<Vec<u32>> {
+        /// No GPU has so many, and each has a list of its own below.
+        const MOST: usize = 256;
         let device = self.device()?;
-        raw::get_list(function!(nvmlDeviceGetSupportedMemoryClocks), device, 16)
+        let clocks = raw::get_list(function!(nvmlDeviceGetSupportedMemoryClocks), device, 16)?;
+        short(clocks, MOST)
     }
 
     /// Every graphics clock that goes with a memory clock, MHz,
     /// `nvmlDeviceGetSupportedGraphicsClocks`.
     pub fn supported_graphics_clocks(&self, memory: u32) -> Reading<Vec<u32>> {
-        let device = self.device()?;
-        raw::get_list_for(
-            function!(nvmlDeviceGetSupportedGraphicsClocks),
-            device,
-            memory,
-            256,
-        )
+        /// No GPU has so many.
+        const MOST: usize = 4096;
+        let list = function!(nvmlDeviceGetSupportedGraphicsClocks);
+        short(raw::get_list_for(list, self.device()?, memory, 256)?, MOST)
     }
 
     /// How long a policy (`NVML_PERF_POLICY_*`) has held the clocks down,
@@ -552,4 +552,12 @@ questions! { moving / Moving {
     graphics_processes: Vec<Context> = |device| raw::processes::graphics(device);
     /// Processes that share the GPU through MPS, `nvmlDeviceGetMPSComputeRunningProcesses_v3`.
     mps_processes: Vec<Context> = |device| raw::processes::mps(device);
+}
+
+/// A list, if there can be so many entries.
+fn short<T>(list: Vec<T>, most: usize) -> Reading<Vec<T>> {
+    if list.len() > most {
+        return Err(Missing::UNKNOWN);
+    }
+    Ok(list)
 }

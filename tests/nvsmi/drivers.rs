@@ -491,6 +491,21 @@ fn a_count_that_cannot_be_does_not_take_all_memory() {
     }
 }
 
+/// Lists below a list: of both, no GPU has so many that together they take all memory.
+#[test]
+fn clocks_that_no_gpu_has_are_not_shown() {
+    let row = |memory, step| format!("{{ memory = {memory}, max = 5000, min = 0, step = {step} }}");
+    let many: Vec<String> = (0..257).map(|memory| row(memory, 1000)).collect();
+    for rows in [many, vec![row(1, 1)]] {
+        let lie = format!("every.supported_clocks = [{}]", rows.join(", "));
+        let output = over("h200", &lie)
+            .args(["--query-supported-clocks=gr", "--format=csv,noheader"])
+            .output()
+            .expect("nvsmi runs");
+        assert_eq!(stdout(&output), "[Unknown Error]\n");
+    }
+}
+
 /// Room that NVML says it has filled beyond its end holds nothing that is true.
 #[test]
 fn a_list_that_claims_more_than_it_had_room_for_is_not_shown() {

@@ -641,6 +641,37 @@ fn a_process_that_stands_still_is_given_up() {
     assert!(told.contains("Xid"), "{told}");
 }
 
+/// The first question may stop it before it has shown any sign of life. One run in
+/// sixty did, where the machine had much to do.
+#[test]
+fn a_process_that_stands_still_at_once_is_given_up() {
+    let _quiet = quiet();
+    let runs: Vec<Child> = (0..60)
+        .map(|_| {
+            let mut run = nvsmi("h200");
+            run.env(
+                "NVSMI_SIMULATOR_FAULT",
+                r#"function = "nvmlInit*", stop = true"#,
+            );
+            run.args(["--timeout", "0.3", "-L"]);
+            run.stdout(Stdio::piped()).stderr(Stdio::piped());
+            run.spawn().expect("nvsmi runs")
+        })
+        .collect();
+    let began = Instant::now();
+    for mut run in runs {
+        while run.try_wait().expect("its end").is_none() {
+            if began.elapsed() > Duration::from_secs(20) {
+                send("KILL", run.id());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let output = run.wait_with_output().expect("its end");
+        assert_eq!(output.status.code(), Some(124), "{output:?}");
+        assert!(told(&output).starts_with("The process that asks NVML has stood still"));
+    }
+}
+
 /// Both processes are stopped together by a terminal, and go on together.
 #[test]
 fn a_loop_that_is_stopped_for_a_while_goes_on() {

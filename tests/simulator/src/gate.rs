@@ -154,6 +154,10 @@ const MISDEEDS: &[(&str, fn())] = &[
             thread::park();
         }
     }),
+    ("stop", || {
+        // SAFETY: it takes a number.
+        unsafe { libc::kill(libc::getpid(), libc::SIGSTOP) };
+    }),
     ("crash", || {
         loop {
             // The first one may end in a handler of the program's that then stands back.

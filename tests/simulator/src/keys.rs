@@ -70,7 +70,7 @@ static FAULT: &[Row] = &[
     (Code, "code"),
     (Numbers, "codes"),
     (Number, "gpu from until"),
-    (Switch, "hang crash exit quit end_thread leave_child"),
+    (Switch, "hang stop crash exit quit end_thread leave_child"),
 ];
 
 #[rustfmt::skip]
