@@ -137,9 +137,10 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     }
     text.chars()
         .fold(String::new(), |mut shown, c| {
-            match disturbing(c) {
-                true => shown.extend(c.escape_default()),
-                false => shown.push(c),
+            if disturbing(c) {
+                shown.extend(c.escape_default())
+            } else {
+                shown.push(c)
             }
             shown
         })

@@ -78,9 +78,10 @@ pub fn without_debug(mut arguments: Vec<String>) -> Result<Vec<String>, Error> {
         None if at < arguments.len() => arguments.remove(at),
         None => return refuse("Please supply an argument for --debug. Run"),
     };
-    match file.starts_with('-') {
-        true => refuse("Please run"),
-        false => Ok(arguments),
+    if file.starts_with('-') {
+        refuse("Please run")
+    } else {
+        Ok(arguments)
     }
 }
 

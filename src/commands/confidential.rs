@@ -150,9 +150,12 @@ fn confidential(line: &Line) -> anyhow::Result<Status> {
     let (option, value) = asked(line)?;
     let driver = begin::open()?;
     let gpus = begin::select(&driver, line.text("id"))?;
-    output::answer(|out| match dry_run {
-        true => rehearse(&driver, &gpus, option, value, out).map(Outcome::from),
-        false => run(&driver, &gpus, option, value, out),
+    output::answer(|out| {
+        if dry_run {
+            rehearse(&driver, &gpus, option, value, out).map(Outcome::from)
+        } else {
+            run(&driver, &gpus, option, value, out)
+        }
     })
 }
 

@@ -218,9 +218,10 @@ impl View {
         if self.levels.mig {
             cells.extend(none(watch::MIG_DEVICE.len()));
         }
-        cells.extend(match self.levels.gpu {
-            true => self.counters(gpu, || whole_meter(&mut kept.meter, gpu)),
-            false => none(self.metrics.len()),
+        cells.extend(if self.levels.gpu {
+            self.counters(gpu, || whole_meter(&mut kept.meter, gpu))
+        } else {
+            none(self.metrics.len())
         });
         cells
     }

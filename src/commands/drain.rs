@@ -119,13 +119,14 @@ fn run(driver: &Driver, asked: &Asked, mut say: impl FnMut(&str)) -> Result<(), 
         };
         if let Some(wish) = asked.modify {
             let wanted = word(wish);
-            let step = match dry {
-                true => by_root()
+            let step = if dry {
+                by_root()
                     .and_then(|()| would_change("the drain state", state(), wanted))
-                    .map(|change| format!("{change} for GPU {gpu}.\n")),
-                false => driver
+                    .map(|change| format!("{change} for GPU {gpu}.\n"))
+            } else {
+                driver
                     .set_draining(place, wish)
-                    .map(|()| format!("Successfully set GPU {gpu} drain state to: {wanted}.\n")),
+                    .map(|()| format!("Successfully set GPU {gpu} drain state to: {wanted}.\n"))
             };
             done(step, "Failed to modify the GPU drain state.\n")?;
         }
@@ -134,19 +135,21 @@ fn run(driver: &Driver, asked: &Asked, mut say: impl FnMut(&str)) -> Result<(), 
             done(state().map(text), "Failed to query the GPU drain state.\n")?;
         }
         if asked.remove {
-            let step = match dry {
-                true => by_root().map(|()| format!("Would remove GPU {gpu} from the system.\n")),
-                false => driver
+            let step = if dry {
+                by_root().map(|()| format!("Would remove GPU {gpu} from the system.\n"))
+            } else {
+                driver
                     .remove(place)
-                    .map(|()| format!("GPU {gpu} successfully removed.\n")),
+                    .map(|()| format!("GPU {gpu} successfully removed.\n"))
             };
             done(step, "Failed to remove the specified GPU.\n")?;
         }
     }
     if asked.discover {
-        let step = match dry {
-            true => by_root().map(|()| "Would look for GPUs that were removed.\n"),
-            false => driver.discover().map(|()| DISCOVERED),
+        let step = if dry {
+            by_root().map(|()| "Would look for GPUs that were removed.\n")
+        } else {
+            driver.discover().map(|()| DISCOVERED)
         };
         done(
             step.map(str::to_owned),

@@ -82,9 +82,10 @@ pub fn no_units(driver: &Driver, id: Option<&str>) -> Result<(), Error> {
 
 /// Appends the document type definition of the XML.
 pub fn dtd(units: bool, out: &mut Vec<u8>) {
-    let subject = match units {
-        true => Subject::Units,
-        false => Subject::Devices,
+    let subject = if units {
+        Subject::Units
+    } else {
+        Subject::Devices
     };
     render::dtd::dtd(subject, &head::shape(subject), out);
 }

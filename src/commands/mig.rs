@@ -361,11 +361,12 @@ fn chosen(gpus: &[&Gpu], line: &Line) -> Result<Chosen, Error> {
     if let Some(wanted) = wanted {
         found.retain(|(_, instance)| wanted.contains(&instance.id));
     }
-    match found.is_empty() {
-        true => Err(untold
+    if found.is_empty() {
+        Err(untold
             .err()
-            .unwrap_or_else(|| no_gpu_instances(Missing::NOT_FOUND))),
-        false => Ok((found, untold)),
+            .unwrap_or_else(|| no_gpu_instances(Missing::NOT_FOUND)))
+    } else {
+        Ok((found, untold))
     }
 }
 

@@ -140,16 +140,13 @@ pub fn run(request: &Request) -> anyhow::Result<Status> {
                 false => select(&driver, ids),
             }?;
             let mut output = Output::open(file, no_log_file)?;
-            repeat(
-                every,
-                &mut gpus,
-                &mut output,
-                answer,
-                |gpus, time, out| match unit {
-                    true => report.units(&driver, time, out),
-                    false => report.gpus(&driver, gpus, time, out),
-                },
-            )?;
+            repeat(every, &mut gpus, &mut output, answer, |gpus, time, out| {
+                if *unit {
+                    report.units(&driver, time, out)
+                } else {
+                    report.gpus(&driver, gpus, time, out)
+                }
+            })?;
             // Without its place on the bus a GPU's part of the report has no heading.
             return Ok(begin::all(&gpus, Gpu::has_place));
         }

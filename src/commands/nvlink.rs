@@ -175,9 +175,10 @@ fn run(driver: &Driver, line: &Line, changes: bool, say: Say) -> Result<Outcome,
 
 /// `-s`.
 fn status(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
-    match links.any_up(["retrieve NVLink information"; 2], out)? {
-        true => speeds(links, out),
-        false => Ok(()),
+    if links.any_up(["retrieve NVLink information"; 2], out)? {
+        speeds(links, out)
+    } else {
+        Ok(())
     }
 }
 

@@ -115,9 +115,10 @@ fn pmon(line: &Line) -> anyhow::Result<Status> {
 /// Since when a sample tells what processes did: since the last one, unless the
 /// clock was set back meanwhile.
 fn look_back(last: Duration, now: Duration, every: Duration) -> Duration {
-    match last < now {
-        true => last,
-        false => now.saturating_sub(every),
+    if last < now {
+        last
+    } else {
+        now.saturating_sub(every)
     }
 }
 
@@ -151,9 +152,10 @@ fn running(driver: &Driver, gpu: &Gpu, since: Duration, of_memory: bool) -> Vec<
     let since = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
     let loads = gpu.process_loads(since);
     let loads = by_pid(loads.map(|loads| loads.into_iter().map(|load| (load.pid, load))));
-    let protected = match of_memory {
-        true => gpu.protected_memory_by_process(),
-        false => Err(Missing::NO_DATA),
+    let protected = if of_memory {
+        gpu.protected_memory_by_process()
+    } else {
+        Err(Missing::NO_DATA)
     };
     let protected = by_pid(protected.map(Vec::into_iter));
     let processes = contexts.into_iter().filter_map(|process| {

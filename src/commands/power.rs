@@ -39,20 +39,20 @@ impl Change<'_> {
                 true => Ok(()),
                 false => (self.set)(gpu),
             };
-            let name = match dry_run {
-                true => index_and_bus_id(gpu.index(), bus_id),
-                false => bus_id.clone(),
+            let name = if dry_run {
+                index_and_bus_id(gpu.index(), bus_id)
+            } else {
+                bus_id.clone()
             };
             outcome.map_err(|why| {
                 let what = format!("Unable to {} for GPU {name}", self.wish);
                 failed(why, &what, self.unsupported)
             })?;
-            say(&match dry_run {
-                true => {
-                    let now = (self.now)(gpu).unwrap_or_else(unread);
-                    format!("Would {} for GPU {name}; now {now}.\n", self.wish)
-                }
-                false => format!("{} for GPU {name}.\n", self.done),
+            say(&if dry_run {
+                let now = (self.now)(gpu).unwrap_or_else(unread);
+                format!("Would {} for GPU {name}; now {now}.\n", self.wish)
+            } else {
+                format!("{} for GPU {name}.\n", self.done)
             });
         }
         Ok(())

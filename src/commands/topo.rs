@@ -62,9 +62,10 @@ fn topo(line: &Line) -> anyhow::Result<Status> {
 
 fn run(driver: &Driver, line: &Line, out: &mut Vec<u8>) -> Result<(), Error> {
     let sysfs = Sysfs::new("/sys");
-    let named = match line.has("id") {
-        true => Some(Present::named(driver, line)?),
-        false => None,
+    let named = if line.has("id") {
+        Some(Present::named(driver, line)?)
+    } else {
+        None
     };
     let mut left_out = Ok(());
     if let Some(level) = line.number("nearest_gpus") {
@@ -269,20 +270,24 @@ fn capability(letter: &str) -> Result<P2pCapability, Error> {
 /// `-p2p`: the pairs that could be asked, then whether any could not.
 fn p2p(gpus: &[Gpu], capability: P2pCapability, out: &mut Vec<u8>) -> Result<(), Error> {
     let rows = each(gpus, |gpu| {
-        let cells = gpus.iter().map(|other| match other.index() == gpu.index() {
-            true => None,
-            false => Some(gpu.p2p_status(other, capability)),
+        let cells = gpus.iter().map(|other| {
+            if other.index() == gpu.index() {
+                None
+            } else {
+                Some(gpu.p2p_status(other, capability))
+            }
         });
         (gpu.index(), cells.collect::<Vec<_>>())
     });
     let there: Vec<u32> = gpus.iter().map(Gpu::index).collect();
     peers(&there, &rows, std::io::stdout().is_terminal(), out);
     let mut cells = rows.iter().flat_map(|(_, cells)| cells).flatten();
-    match cells.any(Result::is_err) {
-        false => Ok(()),
-        true => Err(Error::failed(
+    if cells.any(Result::is_err) {
+        Err(Error::failed(
             "Failed to display p2p capability matrix for the specified p2p Index\n\n",
-        )),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -70,9 +70,10 @@ pub fn sram<T>(context: &Context<T>, pick: fn(Sram) -> u64) -> Reading<Value> {
 /// those of one memory among others.
 pub fn sram_corrected<T>(context: &Context<T>, period: u32) -> Reading<Value> {
     const SRAM: u32 = 7;
-    let parts = match is_since_ampere(context) {
-        true => context.gpu.sram_errors(),
-        false => Err(Missing::FUNCTION_NOT_FOUND),
+    let parts = if is_since_ampere(context) {
+        context.gpu.sram_errors()
+    } else {
+        Err(Missing::FUNCTION_NOT_FOUND)
     };
     match parts {
         Err(Missing::FUNCTION_NOT_FOUND) => errors(context, CORRECTED, period, SRAM),

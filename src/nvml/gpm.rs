@@ -38,9 +38,10 @@ impl<'d> Meter<'d> {
             Some(instance) => self.later.take_of_instance(device, instance),
         }?;
         self.begun = true;
-        match begun {
-            true => raw::gpm::metrics(&self.earlier, &self.later, ids),
-            false => Err(Missing::NO_DATA),
+        if begun {
+            raw::gpm::metrics(&self.earlier, &self.later, ids)
+        } else {
+            Err(Missing::NO_DATA)
         }
     }
 }

@@ -481,9 +481,10 @@ fn shortened<T>(mut items: Vec<T>, count: u32) -> Reading<Vec<T>> {
 
 /// A count that NVML reports, if there can be so many.
 pub fn plausible(count: u32, most: u32) -> Reading<u32> {
-    match count > most {
-        true => Err(Missing::UNKNOWN),
-        false => Ok(count),
+    if count > most {
+        Err(Missing::UNKNOWN)
+    } else {
+        Ok(count)
     }
 }
 

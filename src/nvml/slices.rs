@@ -229,9 +229,10 @@ impl GpuProfile {
             NVML_GPU_INSTANCE_PROFILE_1_SLICE_REV1,
             NVML_GPU_INSTANCE_PROFILE_2_SLICE_REV1,
         ];
-        let media = match WITH_MEDIA.contains(&number) {
-            true => "+me",
-            false => "",
+        let media = if WITH_MEDIA.contains(&number) {
+            "+me"
+        } else {
+            ""
         };
         let gibibytes = info.memorySizeMB.div_ceil(1024);
         Self {

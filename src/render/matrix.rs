@@ -167,9 +167,10 @@ pub fn peers(
 }
 
 fn underlined(heading: &str, terminal: bool) -> String {
-    match terminal {
-        true => format!("\x1b[4m{heading}\x1b[0m"),
-        false => heading.to_owned(),
+    if terminal {
+        format!("\x1b[4m{heading}\x1b[0m")
+    } else {
+        heading.to_owned()
     }
 }
 

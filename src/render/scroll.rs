@@ -199,13 +199,11 @@ impl Scroll {
             return csv::line(first.into_iter().chain(all).chain(cells), out);
         }
         // Writing to memory does not fail.
-        let _ = match stamps.is_empty() {
-            true => write!(out, "{mark}{index:>4}"),
-            false => {
-                let stamps: Vec<String> =
-                    stamps.iter().map(|stamp| format!("{stamp:<8}")).collect();
-                write!(out, "{mark}{}{index:>8}", stamps.join("    "))
-            }
+        let _ = if stamps.is_empty() {
+            write!(out, "{mark}{index:>4}")
+        } else {
+            let stamps: Vec<String> = stamps.iter().map(|stamp| format!("{stamp:<8}")).collect();
+            write!(out, "{mark}{}{index:>8}", stamps.join("    "))
         };
         for (cell, heading) in cells.zip(&self.headings) {
             let _ = write!(out, " {cell:>width$}", width = heading.width);

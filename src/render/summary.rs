@@ -487,8 +487,9 @@ fn mig_mode(mig: &Reading<(bool, bool)>) -> Cow<'static, str> {
         Err(_) => return "ERR!".into(),
     };
     let word = if pending { "Enabled" } else { "Disabled" };
-    match current == pending {
-        true => word.into(),
-        false => format!("{word}*").into(),
+    if current == pending {
+        word.into()
+    } else {
+        format!("{word}*").into()
     }
 }

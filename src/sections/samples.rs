@@ -44,9 +44,10 @@ impl Digest {
             number: samples.len(),
             max: values().fold(f64::MIN, f64::max),
             min: values().fold(f64::MAX, f64::min),
-            average: match duration > 0.0 {
-                true => weighed / duration,
-                false => last.value,
+            average: if duration > 0.0 {
+                weighed / duration
+            } else {
+                last.value
             },
         })
     }

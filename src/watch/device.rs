@@ -117,9 +117,10 @@ impl PowerViolation {
 fn percent(before: Violation, now: Violation) -> u64 {
     let passed = now.at.saturating_sub(before.at) as f64 * 1000.0;
     let lasted = now.lasted.saturating_sub(before.lasted) as f64;
-    match passed > 0.0 {
-        true => (lasted / passed * 100.0).round().min(100.0) as u64,
-        false => 0,
+    if passed > 0.0 {
+        (lasted / passed * 100.0).round().min(100.0) as u64
+    } else {
+        0
     }
 }
 

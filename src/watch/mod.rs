@@ -43,9 +43,10 @@ pub fn select<T>(sets: &[Set<T>], letters: &str) -> Result<Vec<&'static Column<T
             chosen.extend(columns.iter());
         }
     }
-    match chosen.is_empty() {
-        true => Err(no_metric()),
-        false => Ok(chosen),
+    if chosen.is_empty() {
+        Err(no_metric())
+    } else {
+        Ok(chosen)
     }
 }
 

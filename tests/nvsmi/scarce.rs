@@ -282,12 +282,13 @@ fn a_library_that_others_can_replace_is_not_loaded() {
     ] {
         let line = format!("{place}; {change} || exit 99; exec nvidia-smi -L");
         // Only the real root may give files away.
-        let output = match change.contains("chown") {
-            true => script("h200", &format!("unshare --mount sh -c '{line}'")),
-            false => match with_mounts(&line) {
+        let output = if change.contains("chown") {
+            script("h200", &format!("unshare --mount sh -c '{line}'"))
+        } else {
+            match with_mounts(&line) {
                 Some(output) => output,
                 None => return,
-            },
+            }
         };
         if change.contains("chown") && [Some(1), Some(99)].contains(&output.status.code()) {
             skipped(&format!("{change} is not allowed here"));

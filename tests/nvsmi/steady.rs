@@ -75,9 +75,10 @@ const LOOPS: &[Loop] = &[
 
 impl Loop {
     fn command(&self) -> Command {
-        let mut command = match self.args == WITH_LIMIT {
-            true => nvsmi(self.simulated),
-            false => hurried(self.simulated, BEGINS),
+        let mut command = if self.args == WITH_LIMIT {
+            nvsmi(self.simulated)
+        } else {
+            hurried(self.simulated, BEGINS)
         };
         command.args(self.args.split(' '));
         command

@@ -76,9 +76,10 @@ fn is_known(word: &str) -> bool {
 const STATUS_CODES: [u32; 15] = [2, 3, 4, 6, 8, 9, 11, 12, 13, 14, 15, 17, 18, 19, 23];
 
 fn status_of(code: u32) -> i32 {
-    match STATUS_CODES.contains(&code) {
-        true => code as i32,
-        false => 255,
+    if STATUS_CODES.contains(&code) {
+        code as i32
+    } else {
+        255
     }
 }
 

@@ -130,9 +130,10 @@ fn a_signal_ends_a_loop_in_peace_before_its_first_sample_too() {
         }
         send("TERM", view.id());
         let output = view.wait_with_output().expect("an end");
-        let (code, signal) = match endless {
-            true => (Some(0), None),
-            false => (None, Some(15)),
+        let (code, signal) = if endless {
+            (Some(0), None)
+        } else {
+            (None, Some(15))
         };
         let status = output.status;
         assert_eq!((status.code(), status.signal()), (code, signal), "{args:?}");

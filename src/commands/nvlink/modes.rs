@@ -15,9 +15,10 @@ pub const BLACKWELL: u32 = 10;
 
 /// Refuses GPUs that are older than an architecture.
 fn from(first: u32, links: &Links, unknown: impl Fn(Missing) -> Error) -> Result<(), Error> {
-    match links.gpu.architecture().map_err(unknown)? >= first {
-        true => Ok(()),
-        false => Err(Error::unread(Missing::NotSupported, "Not supported\n")),
+    if links.gpu.architecture().map_err(unknown)? >= first {
+        Ok(())
+    } else {
+        Err(Error::unread(Missing::NotSupported, "Not supported\n"))
     }
 }
 
@@ -83,9 +84,10 @@ pub fn threshold(line: &Line) -> Result<Threshold<'_>, Error> {
     }
     let text = text.trim_start();
     let digits = text.strip_prefix('+').unwrap_or(text);
-    match digits.bytes().all(|digit| digit.is_ascii_digit()) {
-        true => Ok(Threshold::Units(digits)),
-        false => Err(Error::refused("Invalid argument\n")),
+    if digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        Ok(Threshold::Units(digits))
+    } else {
+        Err(Error::refused("Invalid argument\n"))
     }
 }
 
@@ -103,9 +105,10 @@ pub fn set_low_power(links: &Links, out: &mut Outcome) -> Result<(), Stop> {
             Some(fits.ok_or_else(|| limits.refuse())?)
         }
     };
-    let set = match dry_run {
-        true => by_root(),
-        false => links.gpu.set_low_power_threshold(threshold),
+    let set = if dry_run {
+        by_root()
+    } else {
+        links.gpu.set_low_power_threshold(threshold)
     };
     set.map_err(|missing| match missing {
         Missing::INVALID_ARGUMENT => limits.refuse(),
@@ -219,15 +222,16 @@ pub fn set_bandwidth_mode(driver: &Driver, word: &str, dry_run: bool) -> Result<
     let Some((mode, _)) = mode else {
         return Err(Error::refused(format!("Option {word} not found\n{unable}")));
     };
-    let done = match dry_run {
-        true => by_root().and_then(|()| {
+    let done = if dry_run {
+        by_root().and_then(|()| {
             let now = driver.nvlink_bandwidth_mode();
             let now = now.map(|mode| mode_word(mode).to_owned());
             would_change("the nvlink bandwidth mode", now, word).map(|change| change + ".\n")
-        }),
-        false => driver
+        })
+    } else {
+        driver
             .set_nvlink_bandwidth_mode(mode)
-            .map(|()| format!("Successfully set nvlink bandwidth mode to {word}\n")),
+            .map(|()| format!("Successfully set nvlink bandwidth mode to {word}\n"))
     };
     done.map_err(|missing| Error::unread(missing, unable))
 }

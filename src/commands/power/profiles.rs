@@ -157,18 +157,20 @@ type Masks = ([u32; 8], [u32; 8]);
 
 fn current(gpu: &Gpu, which: fn(Masks) -> [u32; 8], none: &str) -> Reading<String> {
     let profiles = profiles_of(&which(gpu.power_profiles()?));
-    Ok(match profiles.is_empty() {
-        true => none.to_owned(),
-        false => profiles.into_iter().map(line).collect(),
+    Ok(if profiles.is_empty() {
+        none.to_owned()
+    } else {
+        profiles.into_iter().map(line).collect()
     })
 }
 
 /// Those asked for now, in a few words.
 fn requested(gpu: &Gpu) -> Reading<String> {
     let profiles = profiles_of(&gpu.power_profiles()?.0);
-    Ok(match profiles.is_empty() {
-        true => "none are requested".to_owned(),
-        false => format!("{} are requested", list(&profiles)),
+    Ok(if profiles.is_empty() {
+        "none are requested".to_owned()
+    } else {
+        format!("{} are requested", list(&profiles))
     })
 }
 

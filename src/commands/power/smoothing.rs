@@ -185,9 +185,10 @@ fn smoothing(gpus: &[Gpu], asked: &Smoothing, dry_run: bool, say: Say) -> Result
 fn set(gpus: &[Named], setting: &Setting, dry_run: bool, say: Say) -> Result<(), Error> {
     match setting {
         Setting::State(on) => {
-            let [wish, done] = match on {
-                true => ["enable power smoothing", "Enabled power smoothing"],
-                false => ["disable power smoothing", "Disabled power smoothing"],
+            let [wish, done] = if *on {
+                ["enable power smoothing", "Enabled power smoothing"]
+            } else {
+                ["disable power smoothing", "Disabled power smoothing"]
             };
             let now = |gpu: &Gpu| {
                 gpu.field_number(ENABLED, 0)

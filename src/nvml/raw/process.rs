@@ -44,9 +44,10 @@ unsafe impl GlobalAlloc for OrTheEnd {
 }
 
 fn had(memory: *mut u8) -> *mut u8 {
-    match memory.is_null() {
-        false => memory,
-        true => out_of_memory(),
+    if memory.is_null() {
+        out_of_memory()
+    } else {
+        memory
     }
 }
 

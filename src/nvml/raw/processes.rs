@@ -62,9 +62,10 @@ lists! {
 }
 
 fn contexts(device: Device, [v3, v2, v1]: [Lists; 3]) -> Reading<Vec<Context>> {
-    let newest = match tells_protected_memory(device.library()) {
-        true => WITH_PROTECTED_MEMORY,
-        false => WITH_INSTANCES,
+    let newest = if tells_protected_memory(device.library()) {
+        WITH_PROTECTED_MEMORY
+    } else {
+        WITH_INSTANCES
     };
     entries(device, v3, newest)
         .or_else(older(|| entries(device, v2, WITH_INSTANCES)))

@@ -101,9 +101,12 @@ impl Case {
         let args: Vec<String> = self
             .args
             .iter()
-            .map(|arg| match arg.is_empty() || arg.contains(' ') {
-                true => format!("'{arg}'"),
-                false => arg.clone(),
+            .map(|arg| {
+                if arg.is_empty() || arg.contains(' ') {
+                    format!("'{arg}'")
+                } else {
+                    arg.clone()
+                }
             })
             .collect();
         let faults: String = self

@@ -62,14 +62,13 @@ pub fn can_replace_sysfs() -> bool {
 /// The program, with the folder of a box first on the loader's path.
 fn installed(folder: &Path, program: &Path) -> Command {
     let tree = folder.join(SYSFS);
-    let mut command = match tree.exists() {
-        false => Command::new(program),
-        true => {
-            let mut command = Command::new("unshare");
-            command.args(["--map-root-user", "--mount", "sh", "-c", WITH_SYSFS]);
-            command.arg(tree).arg(program);
-            command
-        }
+    let mut command = if tree.exists() {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-c", WITH_SYSFS]);
+        command.arg(tree).arg(program);
+        command
+    } else {
+        Command::new(program)
     };
     command.env(BOX_VARIABLE, folder.join("box.toml"));
     let mut path: OsString = folder.into();

@@ -110,12 +110,15 @@ pub const ROWS: &[Row] = &[
         set: |gpu, asked| gpu.set_accounting(asked.numbers[0]),
         done: "{a} Accounting Mode for GPU {gpu}.",
         failed: "Unable to set Accounting Mode for GPU {gpu}: {why}",
-        because: |gpu, asked| match in_mig_mode(gpu) {
-            true => vec![format!(
-                "Setting accounting mode to {} is not supported on a MIG-enabled device.",
-                asked.shown[0]
-            )],
-            false => Vec::new(),
+        because: |gpu, asked| {
+            if in_mig_mode(gpu) {
+                vec![format!(
+                    "Setting accounting mode to {} is not supported on a MIG-enabled device.",
+                    asked.shown[0]
+                )]
+            } else {
+                Vec::new()
+            }
         },
         // What is off without a driver stays off.
         volatile: |asked| asked.numbers[0] != 0,

@@ -40,10 +40,7 @@ pub const KNOWN: &[Known] = &[
     }),
     known("a log file is left alone when there is nothing to write", |pair| {
         let watches = is(pair, "dmon") || is(pair, "pmon");
-        let refused = match watches {
-            true => pair.real.stdout.starts_with("Failed to process") && pair.nvsmi.stdout.contains("\nUsage: nvidia-smi "),
-            false => pair.real.stdout.starts_with("Failed to create") && pair.nvsmi.exit != Some(0),
-        };
+        let refused = if watches { pair.real.stdout.starts_with("Failed to process") && pair.nvsmi.stdout.contains("\nUsage: nvidia-smi ") } else { pair.real.stdout.starts_with("Failed to create") && pair.nvsmi.exit != Some(0) };
         // What nvidia-smi says into the file, nvsmi says where it is seen.
         let same = without_files(&pair.real.stdout) == without_files(&pair.nvsmi.stdout)
             || pair.real.exit == Some(255) && without_files(&pair.nvsmi.stdout).trim_end().ends_with(without_files(&pair.real.stdout).trim_end());

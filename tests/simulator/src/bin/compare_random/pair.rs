@@ -65,9 +65,10 @@ impl Pair {
                 .exit
                 .map_or("runs on".to_owned(), |code| code.to_string())
         };
-        let mut text = match self.same_exit() {
-            true => format!("exit {}", status(&self.real)),
-            false => format!("exit {}, nvsmi {}", status(&self.real), status(&self.nvsmi)),
+        let mut text = if self.same_exit() {
+            format!("exit {}", status(&self.real))
+        } else {
+            format!("exit {}, nvsmi {}", status(&self.real), status(&self.nvsmi))
         };
         if !same {
             let (real, nvsmi) = (alike(&self.real.stdout), alike(&self.nvsmi.stdout));

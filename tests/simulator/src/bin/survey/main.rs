@@ -65,9 +65,12 @@ fn survey(program: &Path, changes: bool, wanted: &[String]) -> Result<(), String
     };
     let done = table
         .show("Views that read", &boxes, views::READING)
-        .and_then(|()| match changes {
-            true => table.show("Views that change", &boxes, views::CHANGING),
-            false => Ok(()),
+        .and_then(|()| {
+            if changes {
+                table.show("Views that change", &boxes, views::CHANGING)
+            } else {
+                Ok(())
+            }
         });
     let _ = fs::remove_dir_all(folder);
     done?;
